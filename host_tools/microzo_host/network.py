@@ -1,0 +1,209 @@
+"""Float network description: a list of layers, folding, a NumPy forward.
+
+Tensors are numbered: 0 is the network's input, i + 1 the output of layer i,
+so a residual block is a layer whose ``inputs`` name two tensors.
+Weights are float32 in OHWI order: conv (O, kh, kw, I), depthwise (O, kh, kw, 1)
+with O = I * multiplier and output o reading input o // multiplier, dense
+(O, 1, 1, I). Images are float32 NxHxWxC in [0, 1].
+"""
+
+import dataclasses
+
+import numpy as np
+
+WEIGHTED = ("conv", "depthwise", "dense")
+POOLS = ("avgpool", "maxpool", "globalpool")
+KINDS = WEIGHTED + POOLS + ("add", "pad")
+ACTIVATIONS = {"none": (-np.inf, np.inf), "relu": (0.0, np.inf), "relu6": (0.0, 6.0)}
+
+
+@dataclasses.dataclass
+class BatchNorm:
+    """Per-channel normalization after a weighted layer, arrays float32 (O,)."""
+
+    gamma: np.ndarray
+    beta: np.ndarray
+    mean: np.ndarray
+    var: np.ndarray
+    eps: float = 1e-5
+
+
+@dataclasses.dataclass
+class Layer:
+    """One operator. ``pads`` are top, bottom, left, right; ``kernel`` and ``stride`` (h, w)."""
+
+    kind: str
+    name: str
+    inputs: tuple
+    weight: np.ndarray = None
+    bias: np.ndarray = None
+    bn: BatchNorm = None
+    kernel: tuple = (1, 1)
+    stride: tuple = (1, 1)
+    pads: tuple = (0, 0, 0, 0)
+    activation: str = "none"
+
+
+@dataclasses.dataclass
+class Network:
+    """Layers in execution order; ``input_shape`` is (H, W, C); the last layer gives the logits."""
+
+    input_shape: tuple
+    layers: list
+    name: str = "network"
+
+    def __post_init__(self):
+        self.shapes = shapes(self)
+
+    def fold(self):
+        """The same function without BatchNorm: weight * g, bias = beta + (bias - mean) * g."""
+        return Network(self.input_shape, [_fold(layer) for layer in self.layers], self.name)
+
+
+def same_pads(size, kernel, stride):
+    """TensorFlow's SAME padding (top, bottom, left, right) for (H, W) sizes."""
+    pads = []
+    for n, k, s in zip(size, kernel, stride):
+        total = max((-(-n // s) - 1) * s + k - n, 0)
+        pads += [total // 2, total - total // 2]
+    return tuple(pads)
+
+
+def shapes(net):
+    """(H, W, C) of every tensor; raises ValueError naming the first layer that does not fit."""
+    known = [tuple(net.input_shape)]
+    for layer in net.layers:
+        known.append(_output_shape(layer, known))
+    return known
+
+
+def conv_size(size, kernel, stride, pads):
+    """Output (H, W) of a window of ``kernel`` over ``size`` with explicit pads."""
+    return tuple(
+        (n + pads[2 * d] + pads[2 * d + 1] - kernel[d]) // stride[d] + 1
+        for d, n in enumerate(size)
+    )
+
+
+def _output_shape(layer, known):
+    if layer.kind not in KINDS:
+        raise ValueError(
+            f"layer {layer.name!r} has unknown kind {layer.kind!r}: use one of {', '.join(KINDS)}"
+        )
+    if layer.activation not in ACTIVATIONS:
+        raise ValueError(
+            f"layer {layer.name!r} has unknown activation {layer.activation!r}: "
+            f"use one of {', '.join(ACTIVATIONS)}"
+        )
+    wanted = 2 if layer.kind == "add" else 1
+    if len(layer.inputs) != wanted or not all(0 <= i < len(known) for i in layer.inputs):
+        raise ValueError(
+            f"layer {layer.name!r} reads tensors {layer.inputs}: "
+            f"give {wanted} numbered below {len(known)}"
+        )
+    h, w, c = known[layer.inputs[0]]
+    if layer.kind == "add":
+        if known[layer.inputs[1]] != (h, w, c):
+            raise ValueError(
+                f"layer {layer.name!r} adds {(h, w, c)} and {known[layer.inputs[1]]}: "
+                f"both inputs need one shape"
+            )
+        return h, w, c
+    if layer.kind == "pad":
+        return h + layer.pads[0] + layer.pads[1], w + layer.pads[2] + layer.pads[3], c
+    if layer.kind == "globalpool":
+        return 1, 1, c
+    if layer.kind == "dense":
+        out, inside = layer.weight.shape[0], layer.weight[0].size
+        if inside != h * w * c:
+            raise ValueError(
+                f"layer {layer.name!r} has {inside} inputs but is given {h}x{w}x{c}: "
+                f"make its weight (O, 1, 1, {h * w * c})"
+            )
+        return 1, 1, out
+    kernel = layer.kernel
+    if layer.kind in WEIGHTED:
+        kernel = layer.weight.shape[1:3]
+        if layer.kind == "conv" and layer.weight.shape[3] != c:
+            raise ValueError(
+                f"layer {layer.name!r} expects {layer.weight.shape[3]} channels "
+                f"but is given {c}: weights are (O, kh, kw, I)"
+            )
+        if layer.kind == "depthwise" and (layer.weight.shape[0] % c or layer.weight.shape[3] != 1):
+            raise ValueError(
+                f"depthwise layer {layer.name!r} has weight {layer.weight.shape} for {c} "
+                f"channels: make it (C * multiplier, kh, kw, 1)"
+            )
+        c = layer.weight.shape[0]
+    h, w = conv_size((h, w), kernel, layer.stride, layer.pads)
+    if h < 1 or w < 1:
+        raise ValueError(f"layer {layer.name!r} has no output: its kernel exceeds its input")
+    return h, w, c
+
+
+def _fold(layer):
+    if layer.kind not in WEIGHTED:
+        return layer
+    bias = np.zeros(len(layer.weight)) if layer.bias is None else layer.bias.astype(np.float64)
+    gain = np.ones(len(layer.weight))
+    if layer.bn is not None:
+        gain = layer.bn.gamma.astype(np.float64) / np.sqrt(layer.bn.var + layer.bn.eps)
+        bias = layer.bn.beta + (bias - layer.bn.mean) * gain
+    weight = layer.weight * gain[:, None, None, None]
+    return dataclasses.replace(
+        layer, weight=weight.astype(np.float32), bias=bias.astype(np.float32), bn=None
+    )
+
+
+def forward(net, images):
+    """All tensors (list of float32 NxHxWxC) of a folded network for images in [0, 1]."""
+    tensors = [np.asarray(images, np.float32)]
+    for layer in net.layers:
+        tensors.append(apply(layer, *(tensors[i] for i in layer.inputs)))
+    return tensors
+
+
+def apply(layer, x, other=None):
+    """One folded layer, activation included."""
+    if layer.bn is not None:
+        raise ValueError(f"layer {layer.name!r} still has BatchNorm: call fold() first")
+    if layer.kind == "add":
+        out = x + other
+    elif layer.kind == "pad":
+        out = _pad(x, layer.pads, 0.0)
+    elif layer.kind == "globalpool":
+        out = x.mean(axis=(1, 2), keepdims=True)
+    elif layer.kind in POOLS:
+        out = _pool(layer, x)
+    elif layer.kind == "dense":
+        out = x.reshape(len(x), -1) @ layer.weight.reshape(len(layer.weight), -1).T + layer.bias
+        out = out[:, None, None, :]
+    elif layer.kind == "depthwise":
+        view = windows(_pad(x, layer.pads, 0.0), layer.weight.shape[1:3], layer.stride)
+        weight = layer.weight[..., 0].reshape(x.shape[3], -1, *layer.weight.shape[1:3])
+        out = np.einsum("nhwckl,cmkl->nhwcm", view, weight, optimize=True)
+        out = out.reshape(*out.shape[:3], -1) + layer.bias
+    else:
+        view = windows(_pad(x, layer.pads, 0.0), layer.weight.shape[1:3], layer.stride)
+        out = np.tensordot(view, layer.weight, axes=((3, 4, 5), (3, 1, 2))) + layer.bias
+    return np.clip(out, *ACTIVATIONS[layer.activation]).astype(np.float32)
+
+
+def windows(x, kernel, stride):
+    """View NxHxWxCxKhxKw of every window of a padded NxHxWxC array."""
+    view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(1, 2))
+    return view[:, :: stride[0], :: stride[1]]
+
+
+def _pad(x, pads, value):
+    if not any(pads):
+        return x
+    return np.pad(x, ((0, 0), pads[:2], pads[2:], (0, 0)), constant_values=value)
+
+
+def _pool(layer, x):
+    if layer.kind == "maxpool":
+        return windows(_pad(x, layer.pads, -np.inf), layer.kernel, layer.stride).max(axis=(4, 5))
+    total = windows(_pad(x, layer.pads, 0.0), layer.kernel, layer.stride).sum(axis=(4, 5))
+    inside = _pad(np.ones((1, *x.shape[1:3], 1), np.float32), layer.pads, 0.0)
+    return total / windows(inside, layer.kernel, layer.stride).sum(axis=(4, 5))
