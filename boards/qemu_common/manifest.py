@@ -1,0 +1,1 @@
+freeze("modules", "_boot.py")
