@@ -17,7 +17,7 @@ import numpy as np
 from . import datasets, demonet, torchnet
 
 RECIPES = {
-    "fashion": {"epochs": 40, "batch": 128, "rate": 6e-3, "flip": True, "shift": 0},
+    "fashion": {"epochs": 24, "batch": 256, "rate": 1e-2, "flip": True, "shift": 0},
     "mnist": {"epochs": 120, "batch": 64, "rate": 4e-3, "flip": False, "shift": 1},
 }
 WEIGHT_DECAY = 1e-4
