@@ -1,0 +1,275 @@
+"""The native API (SPEC.md, section 4) over NumPy: same names, arguments and errors as the C kernels.
+
+Buffers are any contiguous objects with the buffer protocol and are written in place.
+"""
+
+import operator
+import zlib
+
+import numpy as np
+from microzo import layout as L
+
+from . import gradient, ops, rng, stats as statistics, zo
+from .loss import cross_entropy
+from .record import Net, part, readable, require, writable
+from .requant import requant as requantize
+
+
+def integer(value):
+    value = operator.index(value)
+    require(-(1 << 31) < value < 1 << 31, "an integer is out of range")
+    return value
+
+
+def whole(buf, dtype):
+    """All of a buffer as an array; its length must be a multiple of the item size."""
+    require(len(buf) % np.dtype(dtype).itemsize == 0, "a buffer's length is no multiple of its items")
+    return part(buf, 0, len(buf) // np.dtype(dtype).itemsize, dtype)
+
+
+def parameters(params, count):
+    return [int(v) for v in part(readable(params), 0, count, np.int32)]
+
+
+def check_seed(seed):
+    require(0 <= seed < 1 << 30, "a seed must be in 0..2^30-1")
+
+
+def check_span(net, low, high, what):
+    require(0 <= low <= high <= net.n_ops, "lo and hi must satisfy 0 <= lo <= hi <= N_OPS")
+    require(0 <= what <= 3, "what must be 0..3")
+
+
+def version():
+    return 100 * L.VERSION_MAJOR + L.VERSION_MINOR
+
+
+def input(plan, blob, arena, sample):
+    net = Net(plan, blob, None, arena)
+    words = net.words
+    count = int(words[L.NET_IN_H]) * int(words[L.NET_IN_W]) * int(words[L.NET_IN_C])
+    require(all(1 <= words[w] <= 65535 for w in (L.NET_IN_H, L.NET_IN_W, L.NET_IN_C)), "the input shape is out of range")
+    table = part(net.blob, int(words[L.TABLE_OFF]), 256, np.int8)
+    raw = part(readable(sample), 0, count, np.uint8)
+    target = part(net.arena, int(words[L.op_base(0) + L.IN_OFF]), count, np.int8)
+    target[...] = table[raw]
+    return 0
+
+
+def forward(plan, blob, state, arena, first, last, mode):
+    net = Net(plan, blob, state, arena)
+    first, last, mode = integer(first), integer(last), integer(mode)
+    require(mode in (0, 1), "mode must be 0 or 1")
+    ops.check_range(net, first, last)
+    return ops.forward(net, first, last, ops.Reading(mode == 1))
+
+
+def loss(plan, arena, label, err):
+    net = Net(plan, None, None, arena)
+    label, err = integer(label), writable(err)
+    require(0 <= label < net.classes, "the label is out of range")
+    target = part(err, 0, net.classes, np.int32) if len(err) else None
+    value, error = cross_entropy(net.logits(), label)
+    if target is not None:
+        target[...] = error
+    return value
+
+
+def probe(plan, blob, state, arena, params, out):
+    net = Net(plan, blob, state, arena)
+    first, seed, label, mode, what, low, high, eps_shift = parameters(params, 8)
+    losses = part(writable(out), 0, 2, np.int32)
+    check_seed(seed)
+    check_span(net, low, high, what)
+    require(0 <= label < net.classes, "the label is out of range")
+    require(0 <= mode <= 3, "mode must be 0..3")
+    require(0 <= eps_shift <= 31, "eps_shift must be 0..31")
+    ops.check_range(net, first, net.n_ops)
+    losses[...] = zo.probe(net, first, seed, label, mode, what, low, high, eps_shift)
+    return 0
+
+
+def update(plan, blob, state, arena, params, pairs):
+    net = Net(plan, blob, state, arena)
+    low, high, what, n, shift = parameters(params, 5)
+    check_span(net, low, high, what)
+    require(0 <= n <= 64, "n must be 0..64")
+    require(0 <= shift <= 31, "shift must be 0..31")
+    table = part(readable(pairs), 0, 2 * n, np.int32).reshape(n, 2).tolist()
+    for seed, coef in table:
+        check_seed(seed)
+        require(abs(coef) <= 1 << 20, "a coefficient is out of range")
+    for i in range(low, high):
+        o = net.op(i)
+        if o.weighted:
+            net.masters(o), net.state_bias(o), net.scale(o)
+    zo.update(net, low, high, what, shift, table)
+    return 0
+
+
+def init_state(plan, blob, state):
+    net = Net(plan, blob, state)
+    moves = []
+    for o in map(net.op, range(net.n_ops)):
+        if not o.weighted:
+            continue
+        if o.master_off >= 0:
+            moves.append((net.masters(o), net.weights(o).astype(np.int16) << 8))
+        if o.bias_off >= 0:
+            moves.append((net.state_bias(o), net.blob_bias(o)))
+        if o.ms_off >= 0:
+            moves += zip(net.state_scale(o), net.blob_scale(o))
+    for target, value in moves:
+        target[...] = value
+    return 0
+
+
+def stats(plan, blob, state, arena, op, s, sums):
+    net = Net(plan, blob, state, arena)
+    o, s, sums = net.weighted(integer(op)), integer(s), writable(sums)
+    require(0 <= s <= 31, "s must be 0..31")
+    target = part(sums, 0, 2 * o.out_c, np.int64).reshape(2, o.out_c)
+    net.input(o)
+    statistics.accumulate_sums(net, o, s, target)
+    return 0
+
+
+def stats_finish(n, s, sums, out):
+    n, s, sums = integer(n), integer(s), readable(sums)
+    require(n >= 1, "n must be at least 1")
+    require(0 <= s <= 31, "s must be 0..31")
+    require(len(sums) % 16 == 0, "sums must hold two int64 a channel")
+    s1, s2 = whole(sums, np.int64).reshape(2, -1).tolist()
+    target = part(writable(out), 0, 2 * len(s1), np.int32).reshape(2, -1)
+    for c in range(len(s1)):
+        target[:, c] = statistics.finish(n, s, s1[c], s2[c])
+    return 0
+
+
+def realign(plan, blob, state, op, stats, alpha, out):
+    net = Net(plan, blob)
+    net.state = readable(state)
+    o, alpha = net.weighted(integer(op)), integer(alpha)
+    require(0 <= alpha <= 256, "alpha must be 0..256")
+    require(o.bias_off >= 0 and o.ms_off >= 0, "realign needs the operator's biases and multipliers in the state")
+    wanted = part(readable(stats), 0, 2 * o.out_c, np.int32).reshape(2, o.out_c)
+    target = part(writable(out), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
+    target[...] = statistics.realign(net, o, wanted, alpha)
+    return 0
+
+
+def assign(plan, state, op, vals):
+    net = Net(plan, None, state)
+    o = net.weighted(integer(op))
+    require(o.bias_off >= 0 and o.ms_off >= 0, "assign needs the operator's biases and multipliers in the state")
+    bias, mult, shift = part(readable(vals), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
+    held, (held_mult, held_shift) = net.state_bias(o), net.state_scale(o)
+    require((abs(bias.astype(np.int64)) <= o.b_max).all(), "a bias is out of range")
+    require(((mult == 0) | (mult >= 1 << 30)).all(), "a multiplier is out of range")
+    require(((shift >= -31) & (shift <= 30)).all(), "a shift is out of range")
+    held[...], held_mult[...], held_shift[...] = bias.copy(), mult.copy(), shift.copy()
+    return 0
+
+
+def head_grad(plan, blob, state, arena, op, err, grad):
+    net = Net(plan, blob, state, arena)
+    o = net.op(integer(op))
+    require(o.kind == L.DENSE, "the head must be a DENSE operator")
+    error = part(readable(err), 0, o.out_c, np.int32)
+    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    gradient.head(net, o, error, target)
+    return 0
+
+
+def tail_grad(plan, blob, state, arena, op, head, err, grad):
+    net = Net(plan, blob, state, arena)
+    o, head = net.op(integer(op)), net.op(integer(head))
+    require(o.kind == L.CONV and head.kind == L.DENSE, "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE")
+    pool = None
+    if head.index == o.index + 2:
+        pool = net.op(o.index + 1)
+        require(pool.kind == L.AVGPOOL and pool.source == o.target and head.source == pool.target, "the tail is not connected")
+        require((pool.in_h, pool.in_w, pool.in_c) == (o.out_h, o.out_w, o.out_c), "the tail's shapes differ")
+        require((pool.k_h, pool.k_w) == (pool.s_h, pool.s_w), "the tail's pool must have stride = kernel")
+        require(pool.p_t == pool.p_b == pool.p_l == pool.p_r == 0, "the tail's pool must have no padding")
+        require(head.k == pool.out_size, "the tail's shapes differ")
+    else:
+        require(head.index == o.index + 1 and head.source == o.target, "the tail is not connected")
+        require(head.k == o.out_size, "the tail's shapes differ")
+    error = part(readable(err), 0, head.out_c, np.int32)
+    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    net.input(o), net.output(o)
+    gradient.tail(net, o, pool, head, error, target)
+    return 0
+
+
+def apply_grad(plan, state, op, shift, decay, grad):
+    net = Net(plan, None, state)
+    o, shift, decay = net.weighted(integer(op)), integer(shift), integer(decay)
+    require(0 <= shift <= 31 and 0 <= decay <= 31, "shift and decay must be 0..31")
+    require(o.master_off >= 0 or o.bias_off >= 0, "the operator has nothing to train")
+    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    net.masters(o), net.state_bias(o)
+    gradient.apply(net, o, shift, decay, target)
+    return 0
+
+
+def export_weights(plan, state, op, out):
+    net = Net(plan)
+    net.state = readable(state)
+    o = net.weighted(integer(op))
+    require(o.master_off >= 0, "the operator has no masters")
+    target = part(writable(out), 0, o.out_c * o.k, np.int8)
+    target[...] = ((net.masters(o).astype(np.int32) + 128) >> 8).reshape(-1)
+    return 0
+
+
+def signs(seed, t, row, k, out):
+    seed, t, row, k = integer(seed), integer(t), integer(row), integer(k)
+    check_seed(seed)
+    require(t >= 0 and row >= 0 and k >= 1, "stream, row and length must not be negative")
+    part(writable(out), 0, k, np.int8)[...] = rng.sign_rows(seed, t, [row], k)[0]
+    return 0
+
+
+def derive(seed, a, b):
+    seed, a, b = integer(seed), integer(a), integer(b)
+    check_seed(seed)
+    require(0 <= a < 1 << 28 and 0 <= b < 1 << 28, "a and b must be in 0..2^28-1")
+    return rng.derive(seed, a, b)
+
+
+def shuffle(seed, idx):
+    seed, idx = integer(seed), whole(writable(idx), np.uint16)
+    check_seed(seed)
+    require(len(idx) <= 65536, "at most 65536 entries")
+    rng.shuffle(seed, idx)
+    return 0
+
+
+def crc32(buf, start, end):
+    buf, start, end = readable(buf), integer(start), integer(end)
+    require(0 <= start <= end <= len(buf), "start and end must lie in the buffer")
+    return zlib.crc32(buf[start:end]) & 0x3FFFFFFF
+
+
+def seal(buf, n):
+    buf, n = writable(buf), integer(n)
+    require(0 <= n <= len(buf) - 4, "n must leave room for the CRC")
+    buf[n : n + 4] = list(zlib.crc32(buf[:n]).to_bytes(4, "little"))
+    return 0
+
+
+def check_seal(buf, n):
+    buf, n = readable(buf), integer(n)
+    require(0 <= n <= len(buf) - 4, "n must leave room for the CRC")
+    return int(zlib.crc32(buf[:n]).to_bytes(4, "little") == buf[n : n + 4].tobytes())
+
+
+def requant(acc, mult, shift, out):
+    mult, shift = integer(mult), integer(shift)
+    ops.check_scale(mult, shift, 30)
+    values = whole(readable(acc), np.int32)
+    target = part(writable(out), 0, len(values), np.int32)
+    target[...] = requantize(values, mult, shift)
+    return 0

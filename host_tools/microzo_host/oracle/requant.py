@@ -1,0 +1,39 @@
+"""Requantization and the small roundings (SPEC.md, 1.2). Everything is exact in int64."""
+
+import numpy as np
+
+INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
+
+
+def sat(v, low, high):
+    return np.clip(v, low, high)
+
+
+def rsh(v, n):
+    """v / 2^n rounded half up; a left shift for n <= 0. v int64, n int or int array."""
+    v, n = np.broadcast_arrays(np.asarray(v, np.int64), np.asarray(n, np.int64))
+    right = np.maximum(n, 1)
+    return np.where(n > 0, (v + (np.int64(1) << (right - 1))) >> right, v << np.maximum(-n, 0))
+
+
+def rdiv(a, b):
+    """a / b rounded to nearest, half up, b > 0 (Python ints)."""
+    return (2 * a + b) // (2 * b)
+
+
+def requant(acc, mult, shift):
+    """acc * mult * 2^(shift - 31), rounded twice. int64 arrays that broadcast; |acc| <= 2^32."""
+    acc, mult, shift = (np.asarray(v, np.int64) for v in (acc, mult, shift))
+    x = sat(acc << np.maximum(shift, 0), INT32_MIN, INT32_MAX)
+    x = (x * mult + (1 << 30)) >> 31
+    r = np.maximum(-shift, 0)
+    mask = (np.int64(1) << r) - 1
+    away = (x & mask) > (mask >> 1) + (x < 0)
+    return np.where(r > 0, (x >> r) + away, x)
+
+
+def multiplier(eff):
+    """(mult, shift) of an effective scale, a positive float (SPEC.md, 1.2)."""
+    m, e = np.frexp(float(eff))
+    mult = round(float(m) * (1 << 31))
+    return (mult >> 1, int(e) + 1) if mult == 1 << 31 else (mult, int(e))

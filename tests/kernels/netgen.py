@@ -1,0 +1,242 @@
+"""Random networks for the kernel tests: a plan and its blob, from a few words or from a seeded generator."""
+
+import struct
+from array import array
+
+from microzo import layout as L
+from microzo import plan as planner
+
+
+class Network:
+    """Builds plan (array('i')) and blob (bytearray) operator by operator; parameters are drawn from `rng`.
+
+    rng is a random.Random or a hypothesis stand-in for it. Tensors are numbered as they are made; `shape(t)` is (h, w, c).
+    """
+
+    def __init__(self, rng, shape, in_zp=None):
+        self.rng = rng
+        self.shapes, self.ops, self.blob = [tuple(shape)], [], bytearray()
+        self.zero = [self.zero_point() if in_zp is None else in_zp]
+        self.table_off = self.put(bytes(rng.randrange(256) for _ in range(256)))
+        self.plan = None
+
+    # random parameters
+
+    def zero_point(self):
+        return self.rng.choice((-128, 127, 0, self.rng.randint(-128, 127)))
+
+    def clamp(self):
+        low, high = sorted((self.rng.randint(-128, 127), self.rng.randint(-128, 127)))
+        return self.rng.choice(((-128, 127), (-128, 127), (low, high)))
+
+    def mult_shift(self, typical):
+        """A legal multiplier and shift: mostly near the shift that keeps the result in range, sometimes extreme."""
+        rng = self.rng
+        mult = rng.choice((1 << 30, (1 << 31) - 1, rng.randrange(1 << 30, 1 << 31), rng.randrange(1 << 30, 1 << 31)))
+        shift = typical + rng.randint(-2, 2)
+        if rng.random() < 0.08:
+            mult, shift = rng.choice(((0, 0), (mult, 30), (mult, -31), ((1 << 31) - 1, rng.randint(-31, 30))))
+        return mult, max(-31, min(30, shift))
+
+    def weights(self, count):
+        rng = self.rng
+        style = rng.choice(("any", "any", "ends", "low"))
+        if style == "ends":
+            return bytes(rng.choice((127, 129, 128)) for _ in range(count))
+        if style == "low":
+            return bytes(rng.randint(-3, 3) & 255 for _ in range(count))
+        return bytes(rng.randint(-127, 127) & 255 for _ in range(count))
+
+    # building
+
+    def put(self, data):
+        at = len(self.blob)
+        self.blob += data + bytes(-len(data) % 4)
+        return at
+
+    def emit(self, kind, t, out_shape, **words):
+        h, w, c = self.shapes[t]
+        op = dict(
+            KIND=kind, TID=len(self.ops), IN=t, IN2=-1, OUT=len(self.shapes), IN_H=h, IN_W=w, IN_C=c,
+            OUT_H=out_shape[0], OUT_W=out_shape[1], OUT_C=out_shape[2], K_H=1, K_W=1, S_H=1, S_W=1,
+            IN_ZP=self.zero[t], OUT_ZP=self.zero[t], ACT_MIN=-128, ACT_MAX=127, STAT_OFF=-1,
+            MASTER_OFF=-1, BIAS_OFF=-1, MS_OFF=-1,
+        )  # fmt: skip
+        op.update(words)
+        self.ops.append(op)
+        self.shapes.append(tuple(out_shape))
+        self.zero.append(op["OUT_ZP"])
+        return op["OUT"]
+
+    def window(self, t, k, s, p):
+        h, w, _ = self.shapes[t]
+        words = dict(zip(("K_H", "K_W", "S_H", "S_W", "P_T", "P_B", "P_L", "P_R"), (*k, *s, *p)))
+        return (h + p[0] + p[1] - k[0]) // s[0] + 1, (w + p[2] + p[3] - k[1]) // s[1] + 1, words
+
+    def parameters(self, op_kind, k, channels, zp, logits=False):
+        """Words and blob parts of an operator with weights; k: weights of one output channel."""
+        rng = self.rng
+        eps_w, eps_b = rng.choice((0, 1, 1, 2, 3, 8, 127)), rng.choice((0, 1, 2, 4, 16))
+        swing = max(127 - zp, zp + 128)
+        room = (1 << 30) - 1 - (127 + eps_w) * swing * k
+        b_max = min(rng.choice((0, 500, 30000, 1 << 20, 1 << 29)), room)
+        f_max = max(f for f in range(9) if ((127 + eps_w) * swing * k + b_max) << f < 1 << 30)
+        typical = -max(0, (k * 127 * 60).bit_length() - 8)
+        scales = [self.mult_shift(typical) for _ in range(channels)]
+        bias = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
+        low, high = self.clamp()
+        words = dict(
+            OUT_ZP=self.zero_point(), ACT_MIN=low, ACT_MAX=high, B_MAX=b_max, EPS_W=eps_w, EPS_B=eps_b,
+            F=rng.choice((f_max, f_max, rng.randint(0, f_max))),
+            W_OFF=self.put(self.weights(channels * k)),
+            B_OFF=self.put(struct.pack("<%di" % channels, *bias)),
+            M_OFF=self.put(struct.pack("<%di" % channels, *(m for m, _ in scales))),
+            S_OFF=self.put(struct.pack("<%db" % channels, *(s for _, s in scales))),
+        )  # fmt: skip
+        spread = [rng.choice((0, 1, rng.randrange(1 << 20), rng.randrange(1 << 31))) for _ in range(channels)]
+        mean = [rng.choice((0, rng.randint(-b_max - 1, b_max), rng.randint(-(1 << 30), 1 << 30))) for _ in range(channels)]
+        words["STAT_OFF"] = self.put(struct.pack("<%di" % (2 * channels), *mean, *spread))
+        if logits:
+            scales = [self.mult_shift(typical + 8) for _ in range(channels)]
+            words.update(
+                FLAGS=L.EMIT_LOGITS,
+                L_OFF=self.put(struct.pack("<%di" % channels, *(m for m, _ in scales))),
+                LS_OFF=self.put(struct.pack("<%db" % channels, *(s for _, s in scales))),
+            )
+        return words
+
+    def conv(self, t, channels, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0), logits=False):
+        out_h, out_w, words = self.window(t, k, s, p)
+        words.update(self.parameters(L.CONV, k[0] * k[1] * self.shapes[t][2], channels, self.zero[t], logits))
+        return self.emit(L.CONV, t, (out_h, out_w, channels), **words)
+
+    def dwconv(self, t, multiplier=1, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0)):
+        out_h, out_w, words = self.window(t, k, s, p)
+        channels = multiplier * self.shapes[t][2]
+        words.update(self.parameters(L.DWCONV, k[0] * k[1], channels, self.zero[t]))
+        return self.emit(L.DWCONV, t, (out_h, out_w, channels), **words)
+
+    def dense(self, t, channels, logits=False):
+        h, w, c = self.shapes[t]
+        words = self.parameters(L.DENSE, h * w * c, channels, self.zero[t], logits)
+        return self.emit(L.DENSE, t, (1, 1, channels), IN_H=1, IN_W=1, IN_C=h * w * c, **words)
+
+    def pool(self, t, kind, k, s, p=(0, 0, 0, 0)):
+        out_h, out_w, words = self.window(t, k, s, p)
+        low, high = self.clamp()
+        return self.emit(kind, t, (out_h, out_w, self.shapes[t][2]), ACT_MIN=low, ACT_MAX=high, **words)
+
+    def pad(self, t, p):
+        h, w, c = self.shapes[t]
+        words = dict(zip(("P_T", "P_B", "P_L", "P_R"), p))
+        return self.emit(L.PAD, t, (h + p[0] + p[1], w + p[2] + p[3], c), **words)
+
+    def add(self, t, u):
+        rng = self.rng
+        words = dict(IN2=u, IN2_ZP=self.zero[u], OUT_ZP=self.zero_point())
+        for mult, shift, typical, most in (("MULT1", "SHIFT1", -1, 0), ("MULT2", "SHIFT2", -1, 0), ("MULT", "SHIFT", -18, 30)):
+            words[mult], words[shift] = self.mult_shift(typical)
+            words[shift] = min(words[shift], most)
+        words["ACT_MIN"], words["ACT_MAX"] = self.clamp()
+        return self.emit(L.ADD, t, self.shapes[t], **words)
+
+    # finishing
+
+    def finish(self, trainable=0.8, first=0, pin_outputs=()):
+        """Makes the plan; a random selection of about `trainable` of the parts is given a place in the state."""
+        rng, last = self.rng, self.ops[-1]
+        n = len(self.ops)
+        plan = self.plan = array("i", [0] * L.op_base(n))
+        classes = last["OUT_H"] * last["OUT_W"] * last["OUT_C"]
+        if last.get("FLAGS"):
+            mult, shift = 0, 0
+        else:
+            mult, shift = self.mult_shift(4)
+        header = dict(
+            MAGIC=L.MAGIC_VALUE, MAJOR=1, MINOR=0, N_OPS=n, N_TENSORS=len(self.shapes), CLASSES=classes, IN_TENSOR=0,
+            NET_IN_H=self.shapes[0][0], NET_IN_W=self.shapes[0][1], NET_IN_C=self.shapes[0][2], OUT_TENSOR=last["OUT"],
+            NET_IN_ZP=self.zero[0], TABLE_OFF=self.table_off, LOGIT_MULT=mult or (0 if last.get("FLAGS") else 1 << 30),
+            LOGIT_SHIFT=shift, BLOB_LEN=len(self.blob), NET_FLAGS=L.HAS_STATS,
+        )  # fmt: skip
+        for name, value in header.items():
+            plan[getattr(L, name)] = value
+        for i, op in enumerate(self.ops):
+            for name, value in op.items():
+                plan[L.op_base(i) + getattr(L, name)] = value
+        planner.layout(plan, first, pin_outputs)
+        selections = []
+        for i, op in enumerate(self.ops):
+            if op["KIND"] <= L.DENSE:
+                selections.append((i, sum(bit for bit in (1, 2, 4) if rng.random() < trainable)))
+        planner.place_state(plan, selections)
+        return self
+
+    def state(self):
+        """Random masters, biases and multipliers, in range, with extremes."""
+        rng, plan = self.rng, self.plan
+        state = bytearray(plan[L.STATE_LEN])
+        for i, op in enumerate(self.ops):
+            o = L.op_base(i)
+            channels, k = plan[o + L.OUT_C], planner.row_len(plan, o)
+            if plan[o + L.MASTER_OFF] >= 0:
+                top = rng.choice((32512, 32512, 1000))
+                masters = [rng.choice((-top, top, rng.randint(-top, top), rng.randint(-top, top))) for _ in range(channels * k)]
+                struct.pack_into("<%dh" % len(masters), state, plan[o + L.MASTER_OFF], *masters)
+            if plan[o + L.BIAS_OFF] >= 0:
+                top = plan[o + L.B_MAX]
+                bias = [rng.choice((-top, top, rng.randint(-top, top))) for _ in range(channels)]
+                struct.pack_into("<%di" % channels, state, plan[o + L.BIAS_OFF], *bias)
+            if plan[o + L.MS_OFF] >= 0:
+                typical = -max(0, (k * 127 * 60).bit_length() - 8)
+                scales = [self.mult_shift(typical) for _ in range(channels)]
+                struct.pack_into("<%di" % channels, state, plan[o + L.MS_OFF], *(m for m, _ in scales))
+                struct.pack_into("<%db" % channels, state, plan[o + L.MS_OFF] + 4 * channels, *(s for _, s in scales))
+        return state
+
+    def arena(self):
+        """Random activations everywhere (also in the scratch), extremes included."""
+        rng, length = self.rng, self.plan[L.ARENA_LEN]
+        pattern = bytes(rng.choice((0, 127, 128, rng.randrange(256), rng.randrange(256))) for _ in range(min(length, 997)))
+        return bytearray((pattern * (length // len(pattern) + 1))[:length])
+
+
+def pads(rng, k, most=3):
+    return tuple(rng.choice((0, 0, rng.randint(0, min(most, k[i // 2] - 1)))) for i in range(4))
+
+
+def random_net(rng, size="small"):
+    """One to seven operators of random kinds, ended by something that makes at most 64 logits."""
+    limit = {"tiny": 5, "small": 9, "large": 17}[size]
+    net = Network(rng, (rng.randint(1, limit), rng.randint(1, limit), rng.choice((1, 1, 2, 3, 4, 5, 8))))
+    t = 0
+    for _ in range(rng.randint(0, 5)):
+        t = random_op(net, rng, t, 2 if size == "tiny" else 12)
+    h, w, c = net.shapes[t]
+    end = rng.choice(("dense", "dense", "logits", "logits", "pool", "conv"))
+    if end == "pool" and net.ops:
+        net.pool(t, L.AVGPOOL, (h, w), (1, 1))
+    elif end == "conv":
+        net.conv(t, rng.randint(1, 12), (h, w), (1, 1), logits=True)
+    else:
+        net.dense(t, rng.choice((1, 2, 3, 7, 10, 16)), logits=end == "logits")
+    return net.finish()
+
+
+def random_op(net, rng, t, most_channels):
+    h, w, c = net.shapes[t]
+    k = (rng.randint(1, min(h, 5)), rng.randint(1, min(w, 5)))
+    s = (rng.randint(1, 3), rng.randint(1, 3))
+    kind = rng.choice(("conv", "conv", "dw", "dw", "avg", "max", "add", "pad", "res"))
+    if kind == "conv":
+        return net.conv(t, rng.randint(1, most_channels), k, s, pads(rng, (9, 9)))
+    if kind == "dw":
+        return net.dwconv(t, rng.choice((1, 1, 2, 3)), k, s, pads(rng, (9, 9)))
+    if kind in ("avg", "max"):
+        return net.pool(t, L.AVGPOOL if kind == "avg" else L.MAXPOOL, k, s, pads(rng, k))
+    if kind == "pad":
+        return net.pad(t, pads(rng, (9, 9)))
+    if kind == "add":
+        others = [u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]]
+        return net.add(t, rng.choice(others))
+    u = net.conv(t, c, (1, 1)) if rng.random() < 0.5 else net.dwconv(t, 1, (1, 1))
+    return net.add(u, t)
