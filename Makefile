@@ -1,0 +1,99 @@
+# The real work is in small scripts under boards/tools/; every step is cached (boards/tools/step.py).
+MPY_VERSION ?= 1.25.0
+DATA ?= mnist
+ARCHS ?= x64 armv7emsp
+
+# The first Python that is new enough; everything later runs in .venv.
+PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
+  $(shell $p -c 'import sys; print("$p") if sys.version_info >= (3, 11) else 0' 2>/dev/null | grep python)))
+PY := .venv/bin/python
+
+export OBJ := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
+export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
+export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
+
+STEP = $(PYTHON) boards/tools/step.py
+KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
+SHELL_MODULE = native_modules/microzo
+
+.PHONY: help setup packages python source mpy-cross natmod host-lib unix firmware build demo \
+  test test-full accuracy bench size repl board lint clean
+
+help: ## Lists these targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
+	  while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@echo "  Variables: MPY_VERSION=1.25.0|1.26.1, MPY_DIR=folder, EXTRA_C_MODULES=folders, DATA=mnist|fashion"
+
+setup: packages python source mpy-cross ## Installs what is missing, fetches MicroPython
+
+packages: ## [1/7] Debian packages: compilers and QEMU
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: please install it."; exit 1; }
+	@$(STEP) 1/7 "system packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON)
+
+python: packages ## [2/7] Python packages, into .venv
+	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh \
+	  --outputs $(PY) -- boards/tools/python_env.sh $(PYTHON) dev
+
+source: packages ## [3/7] MicroPython's source, verified
+ifeq ($(MPY_DIR),)
+	@$(STEP) 3/7 "MicroPython source $(MPY_VERSION)" --inputs boards/tools/fetch_micropython.py \
+	  --outputs $(MPY)/py -- $(PYTHON) boards/tools/fetch_micropython.py $(MPY_VERSION) $(MPY)
+endif
+
+mpy-cross: source python ## [4/7] MicroPython's cross compiler
+	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJ)/mpy-cross/mpy-cross -- \
+	  boards/tools/build_mpy_cross.sh
+
+natmod: mpy-cross ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
+	@$(STEP) 5/7 "native modules" $(KEY) --inputs $(SHELL_MODULE) boards/tools -- \
+	  boards/tools/build_natmod.sh $(ARCHS)
+
+host-lib: python ## [5/7] The same kernels for CPython, build/host/libmicrozo.so
+	@if [ -f $(SHELL_MODULE)/host.mk ]; then \
+	  $(STEP) 5/7 "host library" --inputs $(SHELL_MODULE) --outputs build/host/libmicrozo.so -- \
+	    $(MAKE) --no-print-directory -C $(SHELL_MODULE) -f host.mk OUT=$(abspath build/host); \
+	else echo "[5/7] host library: skipped, $(SHELL_MODULE)/host.mk is not there yet"; fi
+
+unix: mpy-cross ## [6/7] MicroPython's unix port, build/unix/
+	@$(STEP) 6/7 "unix port" $(KEY) --inputs $(SHELL_MODULE) boards/tools \
+	  --outputs build/unix/micropython -- boards/tools/build_unix.sh
+
+firmware: mpy-cross ## [7/7] The emulated board's firmware, build/firmware/
+	@$(STEP) 7/7 firmware $(KEY) --inputs boards $(SHELL_MODULE) $(EXTRA_C_MODULES) \
+	  --outputs build/firmware/mps2-an386-256K-stock.elf -- boards/tools/build_firmware.sh
+
+build: setup natmod host-lib unix firmware ## All of the above
+
+demo: build ## Adapts a network on the emulated board (DATA=mnist or fashion)
+	@$(PY) -m microzo_host.demo --data $(DATA)
+
+test: build ## The tests, with reduced fuzzing
+	@MICROZO_FULL= $(PY) -m pytest tests -q
+
+test-full: build ## The tests, with full fuzzing and everything slow
+	@MICROZO_FULL=1 $(PY) -m pytest tests -q
+
+accuracy: python host-lib ## The accuracy study against back-propagation, build/accuracy.json
+	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,study
+	@$(PY) -m microzo_host.study.accuracy
+
+bench: build ## Figures of speed and memory
+	@$(PY) tests/bench/run.py
+
+size: natmod ## Code size of the native modules
+	@$(PY) boards/tools/natmod_size.py $(OBJ)
+
+repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
+	@$(PY) -m microzo_host.emulator --repl
+
+board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
+	@$(PY) -m microzo_host.emulator
+
+lint: python ## ruff and codespell
+	@$(PY) -m ruff check .
+	@$(PY) -m codespell_lib
+
+clean: ## Removes what was built; .venv stays
+	rm -rf build

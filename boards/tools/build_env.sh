@@ -1,0 +1,24 @@
+# Sourced by the build scripts; the Makefile gives MPY (source tree) and OBJ (object files).
+set -eu
+root=$(pwd)
+jobs=-j$(nproc 2>/dev/null || echo 2)
+mpy_cross=$root/$OBJ/mpy-cross/mpy-cross
+python=$root/.venv/bin/python
+
+# Freezing wants micropython-lib to be there, though nothing of it is used.
+mkdir -p "$OBJ/micropython-lib"
+: > "$OBJ/micropython-lib/README.md"
+
+# make_mpy PORT VARIABLES...: builds in a port of the source tree, which stays unmodified.
+make_mpy() {
+    folder=$1
+    shift
+    make $jobs -C "$MPY/$folder" PYTHON="$python" MICROPY_MPYCROSS="$mpy_cross" \
+        MICROPY_MPYCROSS_DEPENDENCY= MPY_LIB_DIR="$root/$OBJ/micropython-lib" "$@"
+}
+
+has_usermod() {
+    [ -f native_modules/microzo/micropython.mk ] && return
+    echo "* native_modules/microzo is not there yet: skipped what has it built in"
+    return 1
+}

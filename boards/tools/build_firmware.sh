@@ -1,0 +1,52 @@
+#!/bin/sh
+# Builds the emulated board's firmware: each RAM size, stock and with the module.
+# EXTRA_C_MODULES (folders, each of one user module or of several) go into the latter.
+. boards/tools/build_env.sh
+out=${OUT:-build/firmware}
+kinds=${KINDS:-stock usermod}
+sizes=${SIZES:-256K 1M}
+mkdir -p "$out"
+
+# The make variable names one folder, so that one is made, of links.
+link_modules() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    ln -s "$root/native_modules/microzo" "$1/microzo"
+    for extra in ${EXTRA_C_MODULES:-}; do
+        found=
+        for mk in "$extra"/micropython.mk "$extra"/*/micropython.mk; do
+            [ -f "$mk" ] || continue
+            module=$(cd "$(dirname "$mk")" && pwd)
+            ln -s "$module" "$1/$(basename "$module")"
+            found=1
+        done
+        [ -n "$found" ] || { echo "EXTRA_C_MODULES: no micropython.mk in $extra"; exit 1; }
+    done
+}
+
+# build KIND USER_C_MODULES: compiles once and links for each RAM size.
+build() {
+    objects=$root/$OBJ/firmware-$1${EXTRA_C_MODULES:+-extra}
+    for ram in $sizes; do
+        stack=8K
+        [ "$ram" = 256K ] || stack=16K
+        rm -f "$objects/firmware.elf"
+        make_mpy ports/qemu BOARD=MPS2_AN386 BOARD_DIR="$root/boards/MPS2_AN386" \
+            BUILD="$objects" BOARD_RAM=$ram BOARD_STACK=$stack USER_C_MODULES="$2"
+        cp "$objects/firmware.elf" "$out/mps2-an386-$ram-$1.elf"
+    done
+}
+
+for kind in $kinds; do
+    case $kind in
+    stock)
+        (unset EXTRA_C_MODULES; build stock "")
+        ;;
+    usermod)
+        has_usermod || continue
+        links=$root/$OBJ/user-modules${EXTRA_C_MODULES:+-extra}
+        link_modules "$links"
+        build usermod "$links"
+        ;;
+    esac
+done
