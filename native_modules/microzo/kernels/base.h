@@ -1,0 +1,48 @@
+// Small exact helpers that every kernel shares. Integer only, no library calls.
+#ifndef MZ_BASE_H
+#define MZ_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#define MZ_SEED_LIMIT (1 << 30)
+
+static inline int32_t mz_min(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+static inline int32_t mz_max(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+
+static inline int32_t mz_sat(int32_t v, int32_t lo, int32_t hi) {
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+static inline int64_t mz_sat64(int64_t v, int64_t lo, int64_t hi) {
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+static inline bool mz_within(int32_t v, int32_t lo, int32_t hi) {
+    return v >= lo && v <= hi;
+}
+
+// Rounding shift, half up; a negative count shifts left. |v| < 2^55, n <= 62.
+static inline int64_t mz_rsh(int64_t v, int32_t n) {
+    if (n > 0) {
+        return (v + ((int64_t)1 << (n - 1))) >> n;
+    }
+    return v * ((int64_t)1 << -n);
+}
+
+// 64-bit division without libgcc: rare, so small instead of fast.
+uint64_t mz_udiv64(uint64_t a, uint64_t b, uint64_t *rem);
+int64_t mz_floor_div(int64_t a, int64_t b, int64_t *rem);
+// floor((2a + b) / 2b): division rounding half up, b > 0.
+int64_t mz_rdiv(int64_t a, int64_t b);
+uint32_t mz_isqrt(uint64_t v);
+
+#endif

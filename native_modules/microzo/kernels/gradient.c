@@ -1,0 +1,107 @@
+#include "gradient.h"
+#include "pack.h"
+#include "update.h"
+#include "window.h"
+
+// Saturates before and after, so that a buffer of any content is safe.
+static void accumulate(int32_t *g, int32_t v) {
+    int32_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+    *g = (int32_t)mz_sat64((int64_t)sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+}
+
+static int32_t error_q8(int32_t err) {
+    return (err + 64) >> 7;
+}
+
+void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
+    int32_t *bias = grad + l->out_c * l->k;
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int32_t e = error_q8(err[c]);
+        for (int32_t k = 0; k < l->k; ++k) {
+            accumulate(grad++, e * (l->in[k] - l->in_zp));
+        }
+        accumulate(bias++, e * 64);
+    }
+}
+
+// The error of head input k, limited so that a channel's sums stay below 2^30.
+static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k, int32_t limit) {
+    int32_t sum = 0;
+    for (int32_t c = 0; c < head->out_c; ++c) {
+        sum += mz_plain_weight(head, c * head->k + k) * error_q8(err[c]);
+    }
+    return mz_sat((int32_t)mz_rsh(sum, 4), -limit, limit);
+}
+
+// Adds h * (x - zp) of one output position to the channel's sums.
+static void scatter(const mz_layer_t *l, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
+    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+    int32_t n = (wx.hi - wx.lo) * l->in_c;
+    if (n == 0) {
+        return;
+    }
+    for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
+        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c;
+        int32_t *to = sums + (ky * l->k_w + wx.lo) * l->in_c;
+        for (int32_t i = 0; i < n; ++i) {
+            to[i] += h * (x[i] - l->in_zp);
+        }
+    }
+}
+
+void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_layer_t *head,
+    const int32_t *err, int32_t *grad) {
+    int32_t limit = (1 << 30) / (255 * l->out_h * l->out_w);
+    int32_t cell_h = pool != NULL ? pool->k_h : 1;
+    int32_t cell_w = pool != NULL ? pool->k_w : 1;
+    int32_t cells_h = l->out_h / cell_h;
+    int32_t cells_w = l->out_w / cell_w;
+    int32_t *sums = (int32_t *)l->scratch;
+    int32_t *bias = grad + l->out_c * l->k;
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int32_t bias_sum = 0;
+        for (int32_t k = 0; k < l->k; ++k) {
+            sums[k] = 0;
+        }
+        for (int32_t cell = 0; cell < cells_h * cells_w; ++cell) {
+            int32_t df = input_error(head, err, cell * l->out_c + c, limit);
+            int32_t top = cell / cells_w * cell_h;
+            int32_t left = cell % cells_w * cell_w;
+            for (int32_t i = 0; df != 0 && i < cell_h * cell_w; ++i) {
+                int32_t oy = top + i / cell_w;
+                int32_t ox = left + i % cell_w;
+                int32_t y = l->out[(oy * l->out_w + ox) * l->out_c + c];
+                if (y > l->act_min && y < l->act_max) {
+                    scatter(l, oy, ox, df, sums);
+                    bias_sum += df;
+                }
+            }
+        }
+        for (int32_t k = 0; k < l->k; ++k) {
+            accumulate(grad++, sums[k]);
+        }
+        accumulate(bias++, bias_sum * 64);
+    }
+}
+
+static int64_t step(int32_t *v, int32_t shift, int32_t decay) {
+    int64_t taken = mz_rsh(*v, shift);
+    *v = decay > 0 ? *v - (*v >> decay) : 0;
+    return taken;
+}
+
+void mz_gradient_apply(const mz_layer_t *l, int32_t shift, int32_t decay, int32_t *grad) {
+    for (int32_t i = 0; i < l->out_c * l->k; ++i) {
+        int64_t taken = step(grad++, shift, decay);
+        if (l->master != NULL) {
+            l->master[i] = (int16_t)mz_sat64(l->master[i] - taken, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+        }
+    }
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int64_t taken = step(grad++, shift - 4, decay);
+        if (l->state_bias != NULL) {
+            l->state_bias[c] = (int32_t)mz_sat64(l->state_bias[c] - taken, -l->b_max, l->b_max);
+        }
+    }
+}

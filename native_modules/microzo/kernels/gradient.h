@@ -1,0 +1,16 @@
+#ifndef MZ_GRADIENT_H
+#define MZ_GRADIENT_H
+
+#include "layer.h"
+
+#define MZ_GRADIENT_LIMIT (1 << 30)
+#define MZ_ERR_LIMIT (1 << 16)
+
+// Closed-form gradients (SPEC.md 1.7); grad holds out_c * k weights, then out_c biases.
+void mz_head_gradient(const mz_layer_t *head, const int32_t *err, int32_t *grad);
+// pool is NULL where the head follows the convolution directly.
+void mz_tail_gradient(const mz_layer_t *conv, const mz_layer_t *pool, const mz_layer_t *head,
+    const int32_t *err, int32_t *grad);
+void mz_gradient_apply(const mz_layer_t *layer, int32_t shift, int32_t decay, int32_t *grad);
+
+#endif

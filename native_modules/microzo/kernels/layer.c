@@ -1,0 +1,351 @@
+#include "layer.h"
+#include "requant.h"
+
+#define MAX_SIDE 4096
+#define MAX_CHANNELS 32768
+#define MAX_BYTES ((int64_t)1 << 30)
+
+// Sizes of copied words; every factor is small, so 64 bits never overflow.
+static int64_t product(int32_t a, int32_t b, int32_t c) {
+    return (int64_t)a * b * c;
+}
+
+// The address of `bytes` bytes at `offset` of a span, or NULL.
+static void *place(mz_span_t span, int32_t offset, int64_t bytes, int32_t align) {
+    if (offset < 0 || offset % align != 0 || bytes > span.len || offset > span.len - bytes) {
+        return NULL;
+    }
+    return span.data + offset;
+}
+
+int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
+    const int32_t *h = net->plan;
+    if (plan_len < MZ_HEADER_WORDS * 4 || h[MZ_H_MAGIC] != MZ_MAGIC || h[MZ_H_MAJOR] != MZ_MAJOR) {
+        return MZ_E_PLAN;
+    }
+    net->n_ops = h[MZ_H_N_OPS];
+    net->classes = h[MZ_H_CLASSES];
+    net->logit_mult = h[MZ_H_LOGIT_MULT];
+    net->logit_shift = h[MZ_H_LOGIT_SHIFT];
+    if (!mz_within(net->n_ops, 1, MZ_MAX_OPS)
+        || plan_len < 4 * (MZ_HEADER_WORDS + MZ_OP_WORDS * net->n_ops)) {
+        return MZ_E_PLAN;
+    }
+    if (!mz_within(net->classes, 1, MZ_MAX_CLASSES)) {
+        return MZ_E_LOGITS;
+    }
+    if (!mz_mult_ok(net->logit_mult) || !mz_shift_ok(net->logit_shift)) {
+        return MZ_E_QUANT;
+    }
+    net->emits = false;
+    for (int32_t i = 0; i < net->n_ops; ++i) {
+        if (h[MZ_HEADER_WORDS + MZ_OP_WORDS * i + MZ_O_FLAGS] & MZ_FLAG_EMIT_LOGITS) {
+            net->emits = true;
+        }
+    }
+    net->logits = NULL;
+    net->scratch = NULL;
+    net->scratch_len = 0;
+    if (net->use & MZ_USE_ARENA) {
+        net->scratch_len = h[MZ_H_SCRATCH_LEN];
+        net->logits = place(net->arena, h[MZ_H_LOGITS_OFF], 4 * (int64_t)net->classes, 4);
+        if (net->scratch_len < 0) {
+            return MZ_E_SCRATCH;
+        }
+        net->scratch = place(net->arena, h[MZ_H_SCRATCH_OFF], net->scratch_len, 4);
+        if (net->logits == NULL || net->scratch == NULL) {
+            return MZ_E_OFFSET;
+        }
+        if (mz_bytes_overlap(net->scratch, (uint32_t)net->scratch_len, net->logits,
+            4 * (uint32_t)net->classes)) {
+            return MZ_E_SCRATCH;
+        }
+    }
+    return MZ_OK;
+}
+
+static void copy_words(const int32_t *from, int32_t *to) {
+    for (int32_t i = 0; i < MZ_OP_WORDS; ++i) {
+        to[i] = from[i];
+    }
+}
+
+static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, int32_t s, int32_t out) {
+    int32_t space = in + before + after - k;
+    return space >= 0 && out == space / s + 1;
+}
+
+static int32_t check_shape(mz_layer_t *l) {
+    int32_t spatial[] = {l->in_h, l->in_w, l->out_h, l->out_w, l->k_h, l->k_w, l->s_h, l->s_w};
+    for (uint32_t i = 0; i < sizeof(spatial) / sizeof(spatial[0]); ++i) {
+        if (!mz_within(spatial[i], 1, MAX_SIDE)) {
+            return MZ_E_SHAPE;
+        }
+    }
+    int32_t pads[] = {l->p_t, l->p_b, l->p_l, l->p_r};
+    for (uint32_t i = 0; i < sizeof(pads) / sizeof(pads[0]); ++i) {
+        if (!mz_within(pads[i], 0, MAX_SIDE)) {
+            return MZ_E_SHAPE;
+        }
+    }
+    if (!mz_within(l->in_c, 1, MAX_CHANNELS) || !mz_within(l->out_c, 1, MAX_CHANNELS)) {
+        return MZ_E_SHAPE;
+    }
+    int64_t in_size = product(l->in_h, l->in_w, l->in_c);
+    int64_t out_size = product(l->out_h, l->out_w, l->out_c);
+    int64_t k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
+    if (in_size > MAX_BYTES || out_size > MAX_BYTES || k > (1 << 22)) {
+        return MZ_E_SHAPE;
+    }
+    l->in_size = (int32_t)in_size;
+    l->out_size = (int32_t)out_size;
+    l->k = (int32_t)k;
+    l->k4 = (l->k + 3) & ~3;
+    l->multiplier = 1;
+
+    bool fits;
+    switch (l->kind) {
+        case MZ_ADD:
+            fits = l->in_h == l->out_h && l->in_w == l->out_w && l->in_c == l->out_c;
+            break;
+        case MZ_PAD:
+            fits = l->out_h == l->in_h + l->p_t + l->p_b && l->out_w == l->in_w + l->p_l + l->p_r
+                && l->in_c == l->out_c;
+            break;
+        default:
+            fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->s_h, l->out_h)
+                && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->s_w, l->out_w);
+            break;
+    }
+    switch (l->kind) {
+        case MZ_DENSE:
+            fits = fits && l->in_h == 1 && l->in_w == 1 && l->k_h == 1 && l->k_w == 1
+                && l->out_h == 1 && l->out_w == 1 && l->p_t == 0 && l->p_l == 0;
+            break;
+        case MZ_DWCONV:
+            fits = fits && l->out_c % l->in_c == 0;
+            l->multiplier = l->out_c / l->in_c;
+            break;
+        case MZ_AVGPOOL:
+        case MZ_MAXPOOL:
+            // Pads smaller than the kernel: every window has a cell inside the image.
+            fits = fits && l->in_c == l->out_c && l->p_t < l->k_h && l->p_b < l->k_h
+                && l->p_l < l->k_w && l->p_r < l->k_w;
+            break;
+        default:
+            break;
+    }
+    return fits ? MZ_OK : MZ_E_SHAPE;
+}
+
+static int32_t check_quant(const mz_layer_t *l) {
+    if (!mz_within(l->in_zp, -128, 127) || !mz_within(l->out_zp, -128, 127)
+        || !mz_within(l->act_min, -128, 127) || !mz_within(l->act_max, l->act_min, 127)) {
+        return MZ_E_QUANT;
+    }
+    if (l->kind == MZ_ADD) {
+        // The inputs are scaled by at most one half, which keeps their sum in 32 bits.
+        if (!mz_within(l->in2_zp, -128, 127) || !mz_mult_ok(l->mult1) || !mz_mult_ok(l->mult2)
+            || !mz_mult_ok(l->add_mult) || !mz_within(l->shift1, MZ_SHIFT_MIN, 0)
+            || !mz_within(l->shift2, MZ_SHIFT_MIN, 0) || !mz_shift_ok(l->add_shift)) {
+            return MZ_E_QUANT;
+        }
+    }
+    if (mz_has_weights(l->kind)) {
+        if (!mz_within(l->b_max, 0, (1 << 30) - 1) || !mz_within(l->f, 0, 8)
+            || !mz_within(l->eps_w, 0, 127) || !mz_within(l->eps_b, 0, 2047)) {
+            return MZ_E_QUANT;
+        }
+    }
+    return MZ_OK;
+}
+
+// The largest |accumulator| that the plan allows stays below 2^30.
+static int32_t check_overflow(const mz_layer_t *l) {
+    int64_t weight = 127;
+    int32_t f = 0;
+    if (l->master != NULL) {
+        f = l->f;
+        weight = (int64_t)(127 + l->eps_w) << f;
+        if (weight > INT16_MAX) {
+            return MZ_E_OVERFLOW; // packed weights are int16
+        }
+    }
+    int64_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
+    int64_t bound = weight * input * l->k + ((int64_t)l->b_max << f);
+    return bound < ((int64_t)1 << 30) ? MZ_OK : MZ_E_OVERFLOW;
+}
+
+static int64_t scratch_needed(const mz_layer_t *l) {
+    switch (l->kind) {
+        case MZ_CONV:
+        case MZ_DENSE:
+            return 12 * (int64_t)l->k4 + 128;
+        case MZ_DWCONV:
+            return 32 * (int64_t)l->k + 8 * product(l->in_w + l->p_l + l->p_r, l->k_h, 1) + 128;
+        default:
+            return 0;
+    }
+}
+
+static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+    l->in = place(net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
+    l->out = place(net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
+    l->in2 = NULL;
+    if (l->kind == MZ_ADD) {
+        l->in2 = place(net->arena, w[MZ_O_IN2_OFF], l->in_size, 4);
+    }
+    if (l->in == NULL || l->out == NULL || (l->kind == MZ_ADD && l->in2 == NULL)) {
+        return MZ_E_OFFSET;
+    }
+    int64_t needed = scratch_needed(l);
+    l->scratch = net->scratch;
+    // Packed weights must not change while they are used.
+    if (needed > net->scratch_len
+        || (needed && (mz_bytes_overlap(net->scratch, (uint32_t)needed, l->in, (uint32_t)l->in_size)
+            || mz_bytes_overlap(net->scratch, (uint32_t)needed, l->out, (uint32_t)l->out_size)))) {
+        return MZ_E_SCRATCH;
+    }
+    l->logits = NULL;
+    if (l->flags & MZ_FLAG_EMIT_LOGITS) {
+        l->logits = net->logits;
+    }
+    return MZ_OK;
+}
+
+static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+    int64_t c = l->out_c;
+    l->weights = place(net->blob, w[MZ_O_W_OFF], c * l->k, 1);
+    l->bias = place(net->blob, w[MZ_O_B_OFF], 4 * c, 4);
+    l->mult = place(net->blob, w[MZ_O_M_OFF], 4 * c, 4);
+    l->shift = place(net->blob, w[MZ_O_S_OFF], c, 1);
+    if (l->weights == NULL || l->bias == NULL || l->mult == NULL || l->shift == NULL) {
+        return MZ_E_OFFSET;
+    }
+    if (l->flags & MZ_FLAG_EMIT_LOGITS) {
+        l->lmult = place(net->blob, w[MZ_O_L_OFF], 4 * c, 4);
+        l->lshift = place(net->blob, w[MZ_O_LS_OFF], c, 1);
+        if (l->lmult == NULL || l->lshift == NULL) {
+            return MZ_E_OFFSET;
+        }
+    }
+    if (w[MZ_O_STAT_OFF] != -1) {
+        l->stat = place(net->blob, w[MZ_O_STAT_OFF], 8 * c, 4);
+        if (l->stat == NULL) {
+            return MZ_E_OFFSET;
+        }
+    }
+    return MZ_OK;
+}
+
+static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+    int64_t c = l->out_c;
+    if (w[MZ_O_MASTER_OFF] != -1) {
+        l->master = place(net->state, w[MZ_O_MASTER_OFF], 2 * c * l->k, 4);
+        if (l->master == NULL) {
+            return MZ_E_OFFSET;
+        }
+    }
+    if (w[MZ_O_BIAS_OFF] != -1) {
+        l->state_bias = place(net->state, w[MZ_O_BIAS_OFF], 4 * c, 4);
+        if (l->state_bias == NULL) {
+            return MZ_E_OFFSET;
+        }
+    }
+    if (w[MZ_O_MS_OFF] != -1) {
+        l->state_mult = place(net->state, w[MZ_O_MS_OFF], 5 * c, 4);
+        if (l->state_mult == NULL) {
+            return MZ_E_OFFSET;
+        }
+        l->state_shift = (int8_t *)(l->state_mult + c);
+    }
+    return MZ_OK;
+}
+
+int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
+    int32_t w[MZ_OP_WORDS];
+    copy_words(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index, w);
+    l->kind = w[MZ_O_KIND];
+    l->flags = w[MZ_O_FLAGS];
+    l->tid = w[MZ_O_TID];
+    l->in_id = w[MZ_O_IN];
+    l->in2_id = w[MZ_O_IN2];
+    l->out_id = w[MZ_O_OUT];
+    l->in_h = w[MZ_O_IN_H];
+    l->in_w = w[MZ_O_IN_W];
+    l->in_c = w[MZ_O_IN_C];
+    l->out_h = w[MZ_O_OUT_H];
+    l->out_w = w[MZ_O_OUT_W];
+    l->out_c = w[MZ_O_OUT_C];
+    l->k_h = w[MZ_O_K_H];
+    l->k_w = w[MZ_O_K_W];
+    l->s_h = w[MZ_O_S_H];
+    l->s_w = w[MZ_O_S_W];
+    l->p_t = w[MZ_O_P_T];
+    l->p_b = w[MZ_O_P_B];
+    l->p_l = w[MZ_O_P_L];
+    l->p_r = w[MZ_O_P_R];
+    l->in_zp = w[MZ_O_IN_ZP];
+    l->in2_zp = w[MZ_O_IN2_ZP];
+    l->out_zp = w[MZ_O_OUT_ZP];
+    l->act_min = w[MZ_O_ACT_MIN];
+    l->act_max = w[MZ_O_ACT_MAX];
+    l->f = w[MZ_O_F];
+    l->b_max = w[MZ_O_B_MAX];
+    l->eps_w = w[MZ_O_EPS_W];
+    l->eps_b = w[MZ_O_EPS_B];
+    l->mult1 = w[MZ_O_MULT1];
+    l->shift1 = w[MZ_O_SHIFT1];
+    l->mult2 = w[MZ_O_MULT2];
+    l->shift2 = w[MZ_O_SHIFT2];
+    l->add_mult = w[MZ_O_MULT];
+    l->add_shift = w[MZ_O_SHIFT];
+    l->in = NULL;
+    l->in2 = NULL;
+    l->out = NULL;
+    l->scratch = NULL;
+    l->logits = NULL;
+    l->weights = NULL;
+    l->bias = NULL;
+    l->mult = NULL;
+    l->shift = NULL;
+    l->lmult = NULL;
+    l->lshift = NULL;
+    l->stat = NULL;
+    l->master = NULL;
+    l->state_bias = NULL;
+    l->state_mult = NULL;
+    l->state_shift = NULL;
+
+    bool weighted = mz_has_weights(l->kind);
+    if (!mz_within(l->kind, MZ_CONV, MZ_PAD) || (l->flags & ~MZ_FLAG_EMIT_LOGITS)
+        || !mz_within(l->tid, 0, MZ_MAX_OPS) || (l->flags && !weighted)) {
+        return MZ_E_KIND;
+    }
+    MZ_TRY(check_shape(l));
+    MZ_TRY(check_quant(l));
+    if (l->flags && (l->out_size != l->out_c || l->out_c != net->classes)) {
+        return MZ_E_LOGITS;
+    }
+    if (net->use & MZ_USE_ARENA) {
+        MZ_TRY(place_arena(net, w, l));
+    }
+    if (weighted) {
+        if (net->use & MZ_USE_BLOB) {
+            MZ_TRY(place_blob(net, w, l));
+        }
+        if (net->use & MZ_USE_STATE) {
+            MZ_TRY(place_state(net, w, l));
+        }
+        MZ_TRY(check_overflow(l));
+    }
+    return MZ_OK;
+}
+
+int32_t mz_layers_check(const mz_net_t *net, int32_t first, int32_t last) {
+    mz_layer_t layer;
+    for (int32_t i = first; i < last; ++i) {
+        MZ_TRY(mz_layer_load(net, i, &layer));
+    }
+    return MZ_OK;
+}

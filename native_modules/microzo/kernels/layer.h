@@ -1,0 +1,93 @@
+// A network's buffers, and one operator of it after copying and checking. Kernels
+// see only mz_layer_t: whatever a plan holds, its pointers and sizes are safe.
+#ifndef MZ_LAYER_H
+#define MZ_LAYER_H
+
+#include "base.h"
+#include "plan.h"
+
+typedef struct {
+    uint8_t *data;
+    int32_t len;
+} mz_span_t;
+
+// Which buffers a call gives; offsets into others are not looked at.
+enum {
+    MZ_USE_BLOB = 1,
+    MZ_USE_STATE = 2,
+    MZ_USE_ARENA = 4,
+    MZ_USE_ALL = 7,
+};
+
+typedef struct {
+    const int32_t *plan;
+    int32_t use;
+    mz_span_t blob;
+    mz_span_t state;
+    mz_span_t arena;
+    // Copied from the header, checked:
+    int32_t n_ops;
+    int32_t classes;
+    int32_t logit_mult;
+    int32_t logit_shift;
+    bool emits; // an operator writes the logits itself
+    int32_t *logits; // with MZ_USE_ARENA
+    uint8_t *scratch;
+    int32_t scratch_len;
+} mz_net_t;
+
+typedef struct {
+    int32_t kind;
+    int32_t flags;
+    int32_t tid;
+    int32_t in_id, in2_id, out_id;
+    int32_t in_h, in_w, in_c;
+    int32_t out_h, out_w, out_c;
+    int32_t k_h, k_w, s_h, s_w;
+    int32_t p_t, p_b, p_l, p_r;
+    int32_t in_zp, in2_zp, out_zp, act_min, act_max;
+    // Activations
+    const int8_t *in;
+    const int8_t *in2;
+    int8_t *out;
+    int32_t in_size, out_size;
+    uint8_t *scratch;
+    int32_t *logits; // where EMIT_LOGITS writes, else NULL
+    // Rows of weights: out_c rows of k
+    int32_t k;
+    int32_t k4; // k rounded up to 4
+    int32_t multiplier; // depthwise: output channels of an input channel
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *mult;
+    const int8_t *shift;
+    const int32_t *lmult;
+    const int8_t *lshift;
+    const int32_t *stat; // clean mean[out_c], sd[out_c], or NULL
+    // Trainable values, NULL where frozen
+    int16_t *master;
+    int32_t *state_bias;
+    int32_t *state_mult;
+    int8_t *state_shift;
+    int32_t f, b_max, eps_w, eps_b;
+    // ADD
+    int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
+} mz_layer_t;
+
+// Reads and checks the header. net->plan, use and the spans are set by the caller.
+int32_t mz_net_open(mz_net_t *net, int32_t plan_len);
+// Copies, checks and resolves operator `index` (in range).
+int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *layer);
+int32_t mz_layers_check(const mz_net_t *net, int32_t first, int32_t last);
+
+static inline bool mz_has_weights(int32_t kind) {
+    return kind >= MZ_CONV && kind <= MZ_DENSE;
+}
+
+static inline bool mz_bytes_overlap(const void *a, uint32_t a_len, const void *b, uint32_t b_len) {
+    uintptr_t x = (uintptr_t)a;
+    uintptr_t y = (uintptr_t)b;
+    return a_len && b_len && (x < y ? y - x < a_len : x - y < b_len);
+}
+
+#endif

@@ -1,0 +1,76 @@
+#include "net.h"
+#include "loss.h"
+#include "ops.h"
+#include "output.h"
+
+int32_t mz_run(const mz_net_t *net, int32_t first, int32_t last, const mz_pass_t *pass) {
+    mz_layer_t layer;
+    mz_view_t view;
+    for (int32_t i = first; i < last; ++i) {
+        MZ_TRY(mz_layer_load(net, i, &layer));
+        mz_view_open(&view, &layer, i, pass);
+        switch (layer.kind) {
+            case MZ_CONV:
+                mz_conv(&view);
+                break;
+            case MZ_DWCONV:
+                mz_dwconv(&view);
+                break;
+            case MZ_DENSE:
+                mz_dense(&view);
+                break;
+            case MZ_AVGPOOL:
+                mz_avgpool(&layer);
+                break;
+            case MZ_MAXPOOL:
+                mz_maxpool(&layer);
+                break;
+            case MZ_ADD:
+                mz_add(&layer);
+                break;
+            default:
+                mz_pad(&layer);
+                break;
+        }
+    }
+    return MZ_OK;
+}
+
+int32_t mz_finish(const mz_net_t *net) {
+    if (net->emits) {
+        return MZ_OK;
+    }
+    mz_layer_t layer;
+    MZ_TRY(mz_layer_load(net, net->n_ops - 1, &layer));
+    if (layer.out_size != net->classes) {
+        return MZ_E_LOGITS;
+    }
+    for (int32_t i = 0; i < net->classes; ++i) {
+        net->logits[i] = mz_logit(layer.out[i] - layer.out_zp, net->logit_mult, net->logit_shift);
+    }
+    return MZ_OK;
+}
+
+int32_t mz_class(const mz_net_t *net) {
+    int32_t best = 0;
+    for (int32_t i = 1; i < net->classes; ++i) {
+        if (net->logits[i] > net->logits[best]) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+int32_t mz_probe(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t label, int32_t *out) {
+    int32_t loss[2] = {0, 0};
+    int32_t passes = pass->mode & MZ_MODE_ONE_SIDED ? 1 : 2;
+    for (int32_t i = 0; i < passes; ++i) {
+        pass->sign = i == 0 ? 1 : -1;
+        MZ_TRY(mz_run(net, first, net->n_ops, pass));
+        MZ_TRY(mz_finish(net));
+        loss[i] = mz_loss(net->logits, net->classes, label, NULL);
+    }
+    out[0] = loss[0];
+    out[1] = loss[1];
+    return MZ_OK;
+}

@@ -1,0 +1,90 @@
+#include "pass.h"
+#include "requant.h"
+
+void mz_pass_plain(mz_pass_t *pass, int32_t mode) {
+    pass->mode = mode;
+    pass->sign = 0;
+    pass->seed = 0;
+    pass->what = 0;
+    pass->lo = 0;
+    pass->hi = 0;
+    pass->eps_shift = 0;
+}
+
+void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const mz_pass_t *pass) {
+    view->layer = layer;
+    view->wide = (pass->mode & MZ_MODE_WIDE) && layer->master != NULL;
+    view->f = view->wide ? layer->f : 0;
+    view->eps = 0;
+    view->bias_sign = 0;
+    view->sums = NULL;
+    view->sum_shift = 0;
+    if (pass->sign == 0 || index < pass->lo || index >= pass->hi) {
+        return;
+    }
+    if ((pass->what & MZ_WHAT_WEIGHTS) && layer->master != NULL) {
+        int32_t eps = layer->eps_w;
+        if (view->wide) {
+            eps = (eps << view->f) >> pass->eps_shift;
+        }
+        view->eps = pass->sign * eps;
+        view->weight_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid);
+    }
+    if ((pass->what & MZ_WHAT_BIASES) && layer->state_bias != NULL) {
+        view->bias_sign = pass->sign;
+        view->bias_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid + 1);
+    }
+}
+
+int32_t mz_layer_bias(const mz_layer_t *layer, int32_t c) {
+    int32_t bias = layer->state_bias != NULL ? layer->state_bias[c] : layer->bias[c];
+    return mz_sat(bias, -layer->b_max, layer->b_max);
+}
+
+int32_t mz_layer_mult(const mz_layer_t *layer, int32_t c) {
+    int32_t mult = layer->state_mult != NULL ? layer->state_mult[c] : layer->mult[c];
+    return mz_max(mult, 0);
+}
+
+int32_t mz_layer_shift(const mz_layer_t *layer, int32_t c) {
+    int32_t shift = layer->state_mult != NULL ? layer->state_shift[c] : layer->shift[c];
+    return mz_sat(shift, MZ_SHIFT_MIN, MZ_SHIFT_MAX);
+}
+
+// Accumulator units of one output LSB.
+static int32_t output_lsb(const mz_layer_t *layer, int32_t c) {
+    int32_t high = mz_layer_mult(layer, c) >> 15;
+    if (high == 0) {
+        return 1;
+    }
+    uint32_t v = ((uint32_t)1 << 30) / (uint32_t)high;
+    int32_t right = 14 + mz_layer_shift(layer, c);
+    if (right > 30) {
+        return 1;
+    }
+    return (int32_t)mz_sat64(mz_rsh(v, right), 1, 1 << 20);
+}
+
+int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
+    return mz_max(1, (layer->eps_b * output_lsb(layer, c)) >> 2);
+}
+
+void mz_channel_load(const mz_view_t *view, int32_t c, mz_channel_t *channel) {
+    const mz_layer_t *l = view->layer;
+    int32_t bias = mz_layer_bias(l, c);
+    channel->mult = mz_layer_mult(l, c);
+    channel->shift = mz_layer_shift(l, c) - view->f;
+    channel->lmult = 0;
+    channel->lshift = 0;
+    if (l->logits != NULL) {
+        channel->lmult = mz_max(l->lmult[c], 0);
+        channel->lshift = mz_sat(l->lshift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - view->f;
+    }
+    if (view->bias_sign) {
+        // The limit keeps accumulators in 32 bits; no sensible layer reaches it.
+        int32_t eps = mz_min(mz_bias_eps(l, c), (1 << 29) >> view->f);
+        bool negative = mz_sign_bit(mz_word(view->bias_stream, (uint32_t)c >> 5), c);
+        bias += negative ? -view->bias_sign * eps : view->bias_sign * eps;
+    }
+    channel->bias = bias * (1 << view->f);
+}

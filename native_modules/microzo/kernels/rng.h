@@ -1,0 +1,38 @@
+// Counter-based random numbers (SPEC.md section 2).
+#ifndef MZ_RNG_H
+#define MZ_RNG_H
+
+#include "base.h"
+
+typedef struct {
+    uint32_t key1;
+    uint32_t key2;
+} mz_stream_t;
+
+mz_stream_t mz_stream(int32_t seed, uint32_t t);
+int32_t mz_derive(int32_t seed, int32_t a, int32_t b);
+void mz_shuffle(int32_t seed, uint16_t *index, int32_t n);
+void mz_signs(mz_stream_t stream, int32_t row, int32_t k, int8_t *out);
+
+static inline uint32_t mz_word(mz_stream_t stream, uint32_t n) {
+    uint32_t x = n + stream.key1;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x += stream.key2;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+// Words of one row of k signs, and the bit of element r in its word: byte r & 3, bit
+// (r & 31) / 4, so that four neighbours are one shift and one mask.
+static inline uint32_t mz_row_words(int32_t k) {
+    return ((uint32_t)k + 31) >> 5;
+}
+
+static inline int32_t mz_sign_bit(uint32_t word, int32_t r) {
+    return (int32_t)(word >> (((r & 31) >> 2) + ((r & 3) << 3))) & 1;
+}
+
+#endif

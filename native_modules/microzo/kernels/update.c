@@ -1,0 +1,85 @@
+#include "update.h"
+
+// Sums coefficient * sign of one run of up to 32 elements that share their words.
+static void gather(const mz_stream_t *streams, const int32_t *pairs, int32_t n, uint32_t word_index,
+    int32_t *sum) {
+    for (int32_t r = 0; r < 32; ++r) {
+        sum[r] = 0;
+    }
+    for (int32_t j = 0; j < n; ++j) {
+        uint32_t word = mz_word(streams[j], word_index);
+        int32_t coef = pairs[2 * j + 1];
+        for (int32_t q = 0; q < 32; q += 4) {
+            sum[q] += coef - 2 * coef * (int32_t)(word & 1);
+            sum[q + 1] += coef - 2 * coef * (int32_t)((word >> 8) & 1);
+            sum[q + 2] += coef - 2 * coef * (int32_t)((word >> 16) & 1);
+            sum[q + 3] += coef - 2 * coef * (int32_t)((word >> 24) & 1);
+            word >>= 1;
+        }
+    }
+}
+
+static void open_streams(mz_stream_t *streams, const int32_t *pairs, int32_t n, uint32_t t) {
+    for (int32_t j = 0; j < n; ++j) {
+        streams[j] = mz_stream(pairs[2 * j], t);
+    }
+}
+
+static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+    mz_stream_t streams[MZ_MAX_PAIRS];
+    int32_t sum[32];
+    uint32_t words = mz_row_words(l->k);
+    open_streams(streams, pairs, n, 4 * (uint32_t)l->tid);
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int16_t *row = l->master + c * l->k;
+        for (int32_t start = 0; start < l->k; start += 32) {
+            gather(streams, pairs, n, (uint32_t)c * words + ((uint32_t)start >> 5), sum);
+            int32_t count = mz_min(32, l->k - start);
+            for (int32_t r = 0; r < count; ++r) {
+                int64_t v = row[start + r] - mz_rsh((int64_t)sum[r] * l->eps_w, shift);
+                row[start + r] = (int16_t)mz_sat64(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+            }
+        }
+    }
+}
+
+static void update_biases(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+    mz_stream_t streams[MZ_MAX_PAIRS];
+    int32_t sum[32];
+    open_streams(streams, pairs, n, 4 * (uint32_t)l->tid + 1);
+    for (int32_t start = 0; start < l->out_c; start += 32) {
+        gather(streams, pairs, n, (uint32_t)start >> 5, sum);
+        int32_t count = mz_min(32, l->out_c - start);
+        for (int32_t r = 0; r < count; ++r) {
+            int64_t step = mz_rsh((int64_t)sum[r] * mz_bias_eps(l, start + r), shift + 8);
+            int64_t v = l->state_bias[start + r] - step;
+            l->state_bias[start + r] = (int32_t)mz_sat64(v, -l->b_max, l->b_max);
+        }
+    }
+}
+
+void mz_update(const mz_layer_t *l, int32_t what, const int32_t *pairs, int32_t n, int32_t shift) {
+    if ((what & MZ_WHAT_WEIGHTS) && l->master != NULL) {
+        update_weights(l, pairs, n, shift);
+    }
+    if ((what & MZ_WHAT_BIASES) && l->state_bias != NULL) {
+        update_biases(l, pairs, n, shift);
+    }
+}
+
+void mz_init_state(const mz_layer_t *l) {
+    if (l->master != NULL) {
+        for (int32_t i = 0; i < l->out_c * l->k; ++i) {
+            l->master[i] = (int16_t)(l->weights[i] * 256);
+        }
+    }
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        if (l->state_bias != NULL) {
+            l->state_bias[c] = l->bias[c];
+        }
+        if (l->state_mult != NULL) {
+            l->state_mult[c] = l->mult[c];
+            l->state_shift[c] = l->shift[c];
+        }
+    }
+}
