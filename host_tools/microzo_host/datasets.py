@@ -67,7 +67,7 @@ def draw_balanced(labels, n, seed):
     quota = np.full(len(classes), n // len(classes))
     quota[rng.permutation(len(classes))[: n % len(classes)]] += 1
     picked = []
-    for label, want in zip(classes, quota):
+    for label, want in zip(classes, quota, strict=True):
         pool = np.flatnonzero(labels == label)
         if want > len(pool):
             raise ValueError(
@@ -92,7 +92,7 @@ def write_npy(folder, stem, images, labels):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / f"{stem}_x.npy", folder / f"{stem}_y.npy"
-    for path, array in zip(paths, (images, labels)):
+    for path, array in zip(paths, (images, labels), strict=True):
         np.save(path, np.ascontiguousarray(array))
     return paths
 
@@ -125,10 +125,10 @@ def _mnist_split(labels):
     parts = ([], [], [])
     for label in range(10):
         shuffled = rng.permutation(np.flatnonzero(labels == label))
-        for part, chunk in zip(parts, np.split(shuffled, cuts)):
+        for part, chunk in zip(parts, np.split(shuffled, cuts), strict=True):
             part.append(chunk)
     index = [rng.permutation(np.concatenate(part)) for part in parts]
-    return dict(zip(("pretrain", "adapt", "test"), index))
+    return dict(zip(("pretrain", "adapt", "test"), index, strict=True))
 
 
 @functools.lru_cache(maxsize=4)

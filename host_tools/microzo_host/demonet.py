@@ -31,11 +31,18 @@ def create(seed):
         bn = BatchNorm(*(np.full(out, v, np.float32) for v in (1, 0, 0, 1)))
         layers.append(
             Layer(
-                kind, name, (len(layers),), weight.astype(np.float32), None, bn,
-                stride=stride, pads=same_pads(size, kernel, stride), activation="relu",
+                kind,
+                name,
+                (len(layers),),
+                weight.astype(np.float32),
+                None,
+                bn,
+                stride=stride,
+                pads=same_pads(size, kernel, stride),
+                activation="relu",
             )
         )
-        size, width = tuple(-(-n // s) for n, s in zip(size, stride)), out
+        size, width = tuple(-(-n // s) for n, s in zip(size, stride, strict=True)), out
 
     add("conv", "stem", STEM, (3, 3), (2, 2))
     for i, (stride, out) in enumerate(BLOCKS, 1):
@@ -61,14 +68,18 @@ def pretrained(name):
     """The demo network with the weights kept in assets/ for data set ``name``."""
     path = ASSETS / f"{name}.safetensors"
     if not path.is_file():
-        raise OSError(f"no pre-trained weights for {name!r}: run `python -m microzo_host.pretrain`")
+        raise OSError(
+            f"no pre-trained weights for {name!r}: run `python -m microzo_host.pretrain`"
+        )
     tensors, _ = safetensors.read(path)
     net = create(0)
     for layer in net.layers:
         for key, value in _parameters(layer):
             stored = tensors.get(f"{layer.name}.{key}")
             if stored is None or stored.shape != value.shape:
-                raise ValueError(f"{path} does not fit the demo network: make it again by pretrain")
+                raise ValueError(
+                    f"{path} does not fit the demo network: make it again by pretrain"
+                )
             value[...] = stored
     net.name = f"demo-{name}"
     return net

@@ -63,7 +63,7 @@ class Network:
 def same_pads(size, kernel, stride):
     """TensorFlow's SAME padding (top, bottom, left, right) for (H, W) sizes."""
     pads = []
-    for n, k, s in zip(size, kernel, stride):
+    for n, k, s in zip(size, kernel, stride, strict=True):
         total = max((-(-n // s) - 1) * s + k - n, 0)
         pads += [total // 2, total - total // 2]
     return tuple(pads)
@@ -178,15 +178,26 @@ def apply(layer, x, other=None):
     elif layer.kind == "dense":
         out = x.reshape(len(x), -1) @ layer.weight.reshape(len(layer.weight), -1).T + layer.bias
         out = out[:, None, None, :]
-    elif layer.kind == "depthwise":
-        view = windows(_pad(x, layer.pads, 0.0), layer.weight.shape[1:3], layer.stride)
-        weight = layer.weight[..., 0].reshape(x.shape[3], -1, *layer.weight.shape[1:3])
-        out = np.einsum("nhwckl,cmkl->nhwcm", view, weight, optimize=True)
-        out = out.reshape(*out.shape[:3], -1) + layer.bias
     else:
-        view = windows(_pad(x, layer.pads, 0.0), layer.weight.shape[1:3], layer.stride)
-        out = np.tensordot(view, layer.weight, axes=((3, 4, 5), (3, 1, 2))) + layer.bias
+        padded = _pad(x, layer.pads, 0.0)
+        out = correlate(padded, layer.weight, layer.stride, layer.kind == "depthwise") + layer.bias
     return np.clip(out, *ACTIVATIONS[layer.activation]).astype(np.float32)
+
+
+def correlate(x, weight, stride, depthwise):
+    """Sums of products of a padded NxHxWxC array and OHWI weights, in their dtype."""
+    if not depthwise:
+        view = windows(x, weight.shape[1:3], stride)
+        return np.tensordot(view, weight, axes=((3, 4, 5), (3, 1, 2)))
+    kernel = weight.shape[1:3]
+    x = np.repeat(x, len(weight) // x.shape[3], axis=3)
+    size = conv_size(x.shape[1:3], kernel, stride, (0, 0, 0, 0))
+    out = np.zeros((len(x), *size, len(weight)), x.dtype)
+    for i, j in np.ndindex(*kernel):
+        rows = slice(i, i + (size[0] - 1) * stride[0] + 1, stride[0])
+        columns = slice(j, j + (size[1] - 1) * stride[1] + 1, stride[1])
+        out += x[:, rows, columns] * weight[:, i, j, 0]
+    return out
 
 
 def windows(x, kernel, stride):

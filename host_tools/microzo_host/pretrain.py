@@ -17,7 +17,7 @@ import numpy as np
 from . import datasets, demonet, torchnet
 
 RECIPES = {
-    "fashion": {"epochs": 24, "batch": 256, "rate": 1e-2, "flip": True, "shift": 0},
+    "fashion": {"epochs": 16, "batch": 256, "rate": 1e-2, "flip": True, "shift": 0},
     "mnist": {"epochs": 120, "batch": 64, "rate": 4e-3, "flip": False, "shift": 1},
 }
 WEIGHT_DECAY = 1e-4
@@ -57,14 +57,16 @@ def train(images, labels, recipe, seed, log=print):
 def augment(images, recipe, rng):
     """Flip half of the images, shift all by up to ``shift`` pixels (uint8 NxHxWxC)."""
     if recipe["flip"]:
-        images = np.where((rng.random(len(images)) < 0.5)[:, None, None, None], images[:, :, ::-1], images)
+        images = np.where(
+            (rng.random(len(images)) < 0.5)[:, None, None, None], images[:, :, ::-1], images
+        )
     reach = recipe["shift"]
     if reach:
         padded = np.pad(images, ((0, 0), (reach, reach), (reach, reach), (0, 0)))
         height, width = images.shape[1:3]
         corners = rng.integers(0, 2 * reach + 1, (len(images), 2))
         images = np.stack(
-            [p[y : y + height, x : x + width] for p, (y, x) in zip(padded, corners)]
+            [padded[i, y : y + height, x : x + width] for i, (y, x) in enumerate(corners)]
         )
     return images
 
@@ -80,7 +82,7 @@ def main(argv=None):
     parser.add_argument("data", choices=datasets.NAMES)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--epochs", type=int)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", help="default: assets/<data>.safetensors of this package")
     args = parser.parse_args(argv)
     recipe = dict(RECIPES[args.data])

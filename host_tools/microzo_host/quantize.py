@@ -9,6 +9,7 @@ stored for realign, with the limits and perturbation sizes that training uses.
 import math
 
 import numpy as np
+from microzo import layout as L
 
 from . import intforward, modelfile, network
 
@@ -16,9 +17,9 @@ PERCENTILE = 99.99  # of a tensor's calibration values; the rest saturates
 INPUT_SCALE, INPUT_ZP = 1 / 255, -128  # raw sample 0..255 is real 0..1
 NATS = 1 << 12  # logits are Q12
 KINDS = {
-    "conv": modelfile.CONV, "depthwise": modelfile.DWCONV, "dense": modelfile.DENSE,
-    "avgpool": modelfile.AVGPOOL, "globalpool": modelfile.AVGPOOL,
-    "maxpool": modelfile.MAXPOOL, "add": modelfile.ADD, "pad": modelfile.PAD,
+    "conv": L.CONV, "depthwise": L.DWCONV, "dense": L.DENSE,
+    "avgpool": L.AVGPOOL, "globalpool": L.AVGPOOL,
+    "maxpool": L.MAXPOOL, "add": L.ADD, "pad": L.PAD,
 }  # fmt: skip
 
 
@@ -68,7 +69,8 @@ def channel_statistics(acc):
         s += 1
     shifted = acc >> s
     out = []
-    for s1, s2 in zip(shifted.sum(0).tolist(), (shifted**2).sum(0).tolist()):
+    sums = shifted.sum(0).tolist(), (shifted**2).sum(0).tolist()
+    for s1, s2 in zip(*sums, strict=True):
         q, r = divmod(s1, n)
         mean = ((2 * s1 + n) // (2 * n)) << s
         var = max(0, (s2 - 2 * q * r) // n - q * q)
@@ -80,13 +82,13 @@ def _activation_ranges(net, calib_x, percentile):
     """(scale, zero point) of every tensor; pools, pads and the input keep their source's."""
     tensors = network.forward(net, calib_x / np.float32(255))
     result = [(_f32(INPUT_SCALE), INPUT_ZP)]
-    for layer, values in zip(net.layers, tensors[1:]):
+    for layer, values in zip(net.layers, tensors[1:], strict=True):
         if layer.kind in network.POOLS or layer.kind == "pad":
             result.append(result[layer.inputs[0]])
             continue
         low = min(0.0, float(np.percentile(values, 100 - percentile)))
         high = max(0.0, float(np.percentile(values, percentile)))
-        scale = _f32(max(high - low, 1e-6) / 255)
+        scale = _round_up(max(high - low, 1e-6) / 255)
         result.append((scale, int(np.clip(round(-128 - low / scale), -128, 127))))
     return result
 
@@ -160,14 +162,14 @@ def _perturbation(op):
     positions = op.out_h * op.out_w
     if positions == 1:
         return 2, 16
-    share = 2 if op.kind == modelfile.DWCONV else 1
+    share = 2 if op.kind == L.DWCONV else 1
     if positions <= 16:
         return 4 // share, 8 // share
     return 1, (4 if positions <= 64 else 2) // share
 
 
 def _emit_logits(op, in_scale, scales):
-    op.flags |= modelfile.EMIT_LOGITS
+    op.flags |= L.EMIT_LOGITS
     op.lmults, op.lshifts = _multipliers(in_scale * scales * NATS)
 
 
@@ -219,6 +221,12 @@ def _limit_bias(op, stats):
 def _multipliers(scales):
     pairs = [intforward.multiplier(float(scale)) for scale in scales]
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
+
+
+def _round_up(scale):
+    """To 10 significant bits: another machine's order of float sums then changes nothing."""
+    mantissa, exponent = math.frexp(scale)
+    return math.ldexp(math.ceil(mantissa * 1024), exponent - 10)
 
 
 def _f32(value):

@@ -61,7 +61,7 @@ def unpack(raw, path):
         raise ValueError(f"{path} is no complete safetensors file: copy or make it again")
     try:
         header = json.loads(raw[8 : 8 + length])
-        metadata = header.pop("__metadata__", {})
+        metadata = {str(k): str(v) for k, v in header.pop("__metadata__", {}).items()}
         entries = [
             (name, DTYPES[e["dtype"]], tuple(e["shape"]), *e["data_offsets"])
             for name, e in header.items()
@@ -82,5 +82,7 @@ def unpack(raw, path):
         tensors[name] = np.frombuffer(body[start:stop], dtype).reshape(shape)
         end = stop
     if end != len(body):
-        raise ValueError(f"{path} has {len(body) - end} bytes after its last tensor: make it again")
+        raise ValueError(
+            f"{path} has {len(body) - end} bytes after its last tensor: make it again"
+        )
     return tensors, metadata

@@ -48,7 +48,10 @@ def build(net):
                 x = x.permute(0, 2, 3, 1).reshape(len(x), -1, 1, 1)
             groups = x.shape[1] if self.layer.kind == "depthwise" else 1
             x = t.nn.functional.conv2d(
-                _pad(t, x, self.layer.pads, 0.0), self.weight, self.bias, self.layer.stride,
+                _pad(t, x, self.layer.pads, 0.0),
+                self.weight,
+                self.bias,
+                self.layer.stride,
                 groups=groups,
             )
             return x if self.bn is None else self.bn(x)
@@ -57,7 +60,11 @@ def build(net):
         def __init__(self):
             super().__init__()
             self.blocks = t.nn.ModuleDict(
-                {str(i): Block(la) for i, la in enumerate(net.layers) if la.kind in network.WEIGHTED}
+                {
+                    str(i): Block(la)
+                    for i, la in enumerate(net.layers)
+                    if la.kind in network.WEIGHTED
+                }
             )
 
         def forward(self, x):
@@ -100,7 +107,8 @@ def predict(module, images, batch=1000):
     module.eval()
     with t.no_grad():
         parts = [
-            module(to_tensor(images[i : i + batch])).argmax(1) for i in range(0, len(images), batch)
+            module(to_tensor(images[i : i + batch])).argmax(1)
+            for i in range(0, len(images), batch)
         ]
     return t.cat(parts).numpy()
 
@@ -116,8 +124,11 @@ def _export_layer(block, layer):
     bn = None
     if block.bn is not None:
         bn = network.BatchNorm(
-            numpy(block.bn.weight), numpy(block.bn.bias), numpy(block.bn.running_mean),
-            numpy(block.bn.running_var), block.bn.eps,
+            numpy(block.bn.weight),
+            numpy(block.bn.bias),
+            numpy(block.bn.running_mean),
+            numpy(block.bn.running_var),
+            block.bn.eps,
         )
     return dataclasses.replace(
         layer,

@@ -1,0 +1,91 @@
+"""The yardstick: back-propagation on the host (PyTorch, optional extra ``study``).
+
+The float network is fine-tuned on the labelled adaptation images, quantized
+as always (calibrated on the same images) and measured in int8. What a board
+cannot do, and what its recipes are compared with.
+
+Modes: ``full`` all weights, biases and BatchNorm; ``bn`` BatchNorm's scale and
+shift plus the head; ``head`` the last layer only. ``adapt_statistics`` first
+replaces BatchNorm's statistics by those of the adaptation images (AdaBN).
+Chosen on the TUNING corruptions only: see YARDSTICK.
+"""
+
+import numpy as np
+
+from . import intforward, quantize, torchnet
+
+MODES = ("full", "bn", "head")
+EPOCHS, BATCH, RATE = 30, 32, 1e-3
+YARDSTICK = {"mode": "full", "adapt_statistics": True}
+
+
+def finetune(net, images, labels, mode="full", adapt_statistics=True, seed=0, epochs=EPOCHS):
+    """Return the fine-tuned network description.
+
+    ``net``: with or without BatchNorm; ``images`` uint8 NxHxWxC, ``labels`` uint8 N.
+    Adam, cosine to zero, BatchNorm in evaluation mode (its statistics frozen).
+    """
+    if mode not in MODES:
+        raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
+    t = torchnet.torch()
+    t.manual_seed(seed)
+    module = torchnet.build(net)
+    if adapt_statistics:
+        _adapt_statistics(t, module, images)
+    module.eval()
+    parameters = _trainable(module, mode)
+    optimizer = t.optim.Adam(parameters, lr=RATE)
+    schedule = t.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * -(-len(images) // BATCH))
+    x, y = torchnet.to_tensor(images), t.from_numpy(labels.astype(np.int64))
+    rng = np.random.Generator(np.random.PCG64(seed))
+    for _ in range(epochs):
+        order = t.from_numpy(rng.permutation(len(images)))
+        for index in order.split(BATCH):
+            loss = t.nn.functional.cross_entropy(module(x[index]), y[index])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    return torchnet.export(module, net)
+
+
+def accuracy(net, adapt, test, seed=0, mode="full", adapt_statistics=True, epochs=EPOCHS):
+    """Percent right in int8 on ``test`` after training on ``adapt``, both (images, labels)."""
+    tuned = finetune(net, *adapt, mode, adapt_statistics, seed, epochs)
+    return intforward.accuracy(quantize.quantize(tuned, adapt[0]), *test)
+
+
+def yardstick(net, adapt, test, seed=0):
+    """The figure every comparison uses: ``accuracy`` with YARDSTICK's settings."""
+    return accuracy(net, adapt, test, seed, **YARDSTICK)
+
+
+def _adapt_statistics(t, module, images):
+    """BatchNorm statistics of the given images, whole set in one batch, each layer's
+    input already normalized by the new statistics of those before it."""
+    norms = [block.bn for block in module.blocks.values() if block.bn is not None]
+    if not norms:
+        raise ValueError(
+            "the network has no BatchNorm whose statistics could be adapted: "
+            "set adapt_statistics=False"
+        )
+    module.train()
+    for norm in norms:
+        norm.momentum = 1.0
+    with t.no_grad():
+        module(torchnet.to_tensor(images))
+
+
+def _trainable(module, mode):
+    blocks = list(module.blocks.values())
+    chosen = list(blocks[-1].parameters())
+    for block in blocks[:-1]:
+        if mode == "full":
+            chosen += block.parameters()
+        elif mode == "bn" and block.bn is not None:
+            chosen += block.bn.parameters()
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    for parameter in chosen:
+        parameter.requires_grad_(True)
+    return chosen

