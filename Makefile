@@ -8,7 +8,7 @@ PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
   $(shell $p -c 'import sys; print("$p") if sys.version_info >= (3, 11) else 0' 2>/dev/null | grep python)))
 PY := .venv/bin/python
 
-export OBJ := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
+export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
 
@@ -42,7 +42,7 @@ ifeq ($(MPY_DIR),)
 endif
 
 mpy-cross: source python ## [4/7] MicroPython's cross compiler
-	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJ)/mpy-cross/mpy-cross -- \
+	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJDIR)/mpy-cross/mpy-cross -- \
 	  boards/tools/build_mpy_cross.sh
 
 natmod: mpy-cross ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
@@ -83,7 +83,7 @@ bench: build ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
 
 size: natmod ## Code size of the native modules
-	@$(PY) boards/tools/natmod_size.py $(OBJ)
+	@$(PY) boards/tools/natmod_size.py $(OBJDIR)
 
 repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
 	@$(PY) -m microzo_host.emulator --repl

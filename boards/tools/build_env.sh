@@ -1,20 +1,20 @@
-# Sourced by the build scripts; the Makefile gives MPY (source tree) and OBJ (object files).
+# Sourced by the build scripts; the Makefile gives MPY (source tree) and OBJDIR (object files).
 set -eu
 root=$(pwd)
 jobs=-j$(nproc 2>/dev/null || echo 2)
-mpy_cross=$root/$OBJ/mpy-cross/mpy-cross
+mpy_cross=$root/$OBJDIR/mpy-cross/mpy-cross
 python=$root/.venv/bin/python
 
 # Freezing wants micropython-lib to be there, though nothing of it is used.
-mkdir -p "$OBJ/micropython-lib"
-: > "$OBJ/micropython-lib/README.md"
+mkdir -p "$OBJDIR/micropython-lib"
+: > "$OBJDIR/micropython-lib/README.md"
 
 # make_mpy PORT VARIABLES...: builds in a port of the source tree, which stays unmodified.
 make_mpy() {
     folder=$1
     shift
     make $jobs -C "$MPY/$folder" PYTHON="$python" MICROPY_MPYCROSS="$mpy_cross" \
-        MICROPY_MPYCROSS_DEPENDENCY= MPY_LIB_DIR="$root/$OBJ/micropython-lib" "$@"
+        MICROPY_MPYCROSS_DEPENDENCY= MPY_LIB_DIR="$root/$OBJDIR/micropython-lib" "$@"
 }
 
 has_usermod() {

@@ -26,7 +26,7 @@ link_modules() {
 
 # build KIND USER_C_MODULES: compiles once and links for each RAM size.
 build() {
-    objects=$root/$OBJ/firmware-$1${EXTRA_C_MODULES:+-extra}
+    objects=$root/$OBJDIR/firmware-$1${EXTRA_C_MODULES:+-extra}
     for ram in $sizes; do
         stack=8K
         [ "$ram" = 256K ] || stack=16K
@@ -44,7 +44,7 @@ for kind in $kinds; do
         ;;
     usermod)
         has_usermod || continue
-        links=$root/$OBJ/user-modules${EXTRA_C_MODULES:+-extra}
+        links=$root/$OBJDIR/user-modules${EXTRA_C_MODULES:+-extra}
         link_modules "$links"
         build usermod "$links"
         ;;

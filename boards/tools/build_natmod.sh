@@ -8,6 +8,6 @@ fi
 for arch in "$@"; do
     mkdir -p "build/natmod/$arch"
     make $jobs -C native_modules/microzo ARCH="$arch" MPY_DIR="$(cd "$MPY" && pwd)" \
-        BUILD="$root/$OBJ/natmod-$arch" MPY_CROSS="$mpy_cross" PYTHON="$python"
+        BUILD="$root/$OBJDIR/natmod-$arch" MPY_CROSS="$mpy_cross" PYTHON="$python"
     mv native_modules/microzo/_microzo.mpy "build/natmod/$arch/_microzo.mpy"
 done

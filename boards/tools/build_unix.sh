@@ -4,11 +4,11 @@
 . boards/tools/build_env.sh
 
 build() {
-    make_mpy ports/unix VARIANT=standard BUILD="$root/$OBJ/unix-$1" FROZEN_MANIFEST= \
+    make_mpy ports/unix VARIANT=standard BUILD="$root/$OBJDIR/unix-$1" FROZEN_MANIFEST= \
         MICROPY_PY_FFI=0 MICROPY_PY_BTREE=0 MICROPY_PY_SSL=0 MICROPY_SSL_MBEDTLS=0 \
         USER_C_MODULES="$2"
     mkdir -p build/unix
-    cp "$OBJ/unix-$1/micropython" "build/unix/$3"
+    cp "$OBJDIR/unix-$1/micropython" "build/unix/$3"
 }
 
 build stock "" micropython
