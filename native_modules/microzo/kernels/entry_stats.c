@@ -15,7 +15,7 @@ int32_t mz_api_stats(const mz_arg_t *args) {
     if (!mz_has_weights(layer.kind)) {
         return MZ_E_OP_KIND;
     }
-    if (!mz_within(args[5].n, 0, 30)) {
+    if (!mz_within(args[5].n, 0, 31)) {
         return MZ_E_RANGE;
     }
     MZ_TRY(mz_need(&args[6], 16 * (int64_t)layer.out_c, 8));
@@ -36,7 +36,7 @@ int32_t mz_api_stats(const mz_arg_t *args) {
 int32_t mz_api_stats_finish(const mz_arg_t *args) {
     int32_t n = args[0].n;
     int32_t shift = args[1].n;
-    if (n < 1 || !mz_within(shift, 0, 30)) {
+    if (n < 1 || !mz_within(shift, 0, 31)) {
         return MZ_E_RANGE;
     }
     MZ_TRY(mz_need(&args[2], 16, 8));

@@ -7,7 +7,7 @@
 #define DERIVE_LIMIT (1 << 28)
 
 int32_t mz_api_signs(const mz_arg_t *args) {
-    if (!mz_seed_ok(args[0].n) || args[1].n < 0 || args[2].n < 0 || args[3].n < 0) {
+    if (!mz_seed_ok(args[0].n) || args[1].n < 0 || args[2].n < 0 || args[3].n < 1) {
         return MZ_E_RANGE;
     }
     MZ_TRY(mz_need(&args[4], args[3].n, 1));

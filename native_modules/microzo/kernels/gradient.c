@@ -4,13 +4,13 @@
 #include "window.h"
 
 // Saturates before and after, so that a buffer of any content is safe.
-static void accumulate(int32_t *g, int32_t v) {
-    int32_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
-    *g = (int32_t)mz_sat64((int64_t)sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+static void accumulate(int32_t *g, int64_t v) {
+    int64_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+    *g = (int32_t)mz_sat64(sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
 }
 
 static int32_t error_q8(int32_t err) {
-    return (err + 64) >> 7;
+    return (int32_t)(((int64_t)err + 64) >> 7);
 }
 
 void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
@@ -18,19 +18,19 @@ void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
     for (int32_t c = 0; c < l->out_c; ++c) {
         int32_t e = error_q8(err[c]);
         for (int32_t k = 0; k < l->k; ++k) {
-            accumulate(grad++, e * (l->in[k] - l->in_zp));
+            accumulate(grad++, (int64_t)e * (l->in[k] - l->in_zp));
         }
-        accumulate(bias++, e * 64);
+        accumulate(bias++, (int64_t)e * 64);
     }
 }
 
 // The error of head input k, limited so that a channel's sums stay below 2^30.
 static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k, int32_t limit) {
-    int32_t sum = 0;
+    int64_t sum = 0;
     for (int32_t c = 0; c < head->out_c; ++c) {
-        sum += mz_plain_weight(head, c * head->k + k) * error_q8(err[c]);
+        sum += (int64_t)mz_plain_weight(head, c * head->k + k) * error_q8(err[c]);
     }
-    return mz_sat((int32_t)mz_rsh(sum, 4), -limit, limit);
+    return (int32_t)mz_sat64(mz_rsh(sum, 4), -limit, limit);
 }
 
 // Adds h * (x - zp) of one output position to the channel's sums.
@@ -52,7 +52,7 @@ static void scatter(const mz_layer_t *l, int32_t oy, int32_t ox, int32_t h, int3
 
 void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_layer_t *head,
     const int32_t *err, int32_t *grad) {
-    int32_t limit = (1 << 30) / (255 * l->out_h * l->out_w);
+    int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
     int32_t cell_h = pool != NULL ? pool->k_h : 1;
     int32_t cell_w = pool != NULL ? pool->k_w : 1;
     int32_t cells_h = l->out_h / cell_h;

@@ -4,7 +4,6 @@
 #include "layer.h"
 
 #define MZ_GRADIENT_LIMIT (1 << 30)
-#define MZ_ERR_LIMIT (1 << 16)
 
 // Closed-form gradients (SPEC.md 1.7); grad holds out_c * k weights, then out_c biases.
 void mz_head_gradient(const mz_layer_t *head, const int32_t *err, int32_t *grad);

@@ -1,9 +1,9 @@
 #include "layer.h"
 #include "requant.h"
 
-#define MAX_SIDE 4096
-#define MAX_CHANNELS 32768
-#define MAX_BYTES ((int64_t)1 << 30)
+#define MAX_SIDE 65535
+#define MAX_WINDOW 255
+#define MAX_BYTES ((int64_t)1 << 24)
 
 // Sizes of copied words; every factor is small, so 64 bits never overflow.
 static int64_t product(int32_t a, int32_t b, int32_t c) {
@@ -25,23 +25,12 @@ int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
     }
     net->n_ops = h[MZ_H_N_OPS];
     net->classes = h[MZ_H_CLASSES];
-    net->logit_mult = h[MZ_H_LOGIT_MULT];
-    net->logit_shift = h[MZ_H_LOGIT_SHIFT];
     if (!mz_within(net->n_ops, 1, MZ_MAX_OPS)
         || plan_len < 4 * (MZ_HEADER_WORDS + MZ_OP_WORDS * net->n_ops)) {
         return MZ_E_PLAN;
     }
     if (!mz_within(net->classes, 1, MZ_MAX_CLASSES)) {
         return MZ_E_LOGITS;
-    }
-    if (!mz_mult_ok(net->logit_mult) || !mz_shift_ok(net->logit_shift)) {
-        return MZ_E_QUANT;
-    }
-    net->emits = false;
-    for (int32_t i = 0; i < net->n_ops; ++i) {
-        if (h[MZ_HEADER_WORDS + MZ_OP_WORDS * i + MZ_O_FLAGS] & MZ_FLAG_EMIT_LOGITS) {
-            net->emits = true;
-        }
     }
     net->logits = NULL;
     net->scratch = NULL;
@@ -75,26 +64,25 @@ static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, in
     return space >= 0 && out == space / s + 1;
 }
 
+static bool sides_ok(int32_t h, int32_t w, int32_t c) {
+    return mz_within(h, 1, MAX_SIDE) && mz_within(w, 1, MAX_SIDE) && mz_within(c, 1, MAX_SIDE);
+}
+
+static bool windows_ok(int32_t a, int32_t b, int32_t least) {
+    return mz_within(a, least, MAX_WINDOW) && mz_within(b, least, MAX_WINDOW);
+}
+
 static int32_t check_shape(mz_layer_t *l) {
-    int32_t spatial[] = {l->in_h, l->in_w, l->out_h, l->out_w, l->k_h, l->k_w, l->s_h, l->s_w};
-    for (uint32_t i = 0; i < sizeof(spatial) / sizeof(spatial[0]); ++i) {
-        if (!mz_within(spatial[i], 1, MAX_SIDE)) {
-            return MZ_E_SHAPE;
-        }
-    }
-    int32_t pads[] = {l->p_t, l->p_b, l->p_l, l->p_r};
-    for (uint32_t i = 0; i < sizeof(pads) / sizeof(pads[0]); ++i) {
-        if (!mz_within(pads[i], 0, MAX_SIDE)) {
-            return MZ_E_SHAPE;
-        }
-    }
-    if (!mz_within(l->in_c, 1, MAX_CHANNELS) || !mz_within(l->out_c, 1, MAX_CHANNELS)) {
+    if (!sides_ok(l->in_h, l->in_w, l->in_c) || !sides_ok(l->out_h, l->out_w, l->out_c)
+        || !windows_ok(l->k_h, l->k_w, 1) || !windows_ok(l->s_h, l->s_w, 1)
+        || !windows_ok(l->p_t, l->p_b, 0) || !windows_ok(l->p_l, l->p_r, 0)) {
         return MZ_E_SHAPE;
     }
     int64_t in_size = product(l->in_h, l->in_w, l->in_c);
     int64_t out_size = product(l->out_h, l->out_w, l->out_c);
     int64_t k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
-    if (in_size > MAX_BYTES || out_size > MAX_BYTES || k > (1 << 22)) {
+    int64_t rows = mz_has_weights(l->kind) ? l->out_c : 1;
+    if (in_size >= MAX_BYTES || out_size >= MAX_BYTES || k >= MAX_BYTES || rows * k >= MAX_BYTES) {
         return MZ_E_SHAPE;
     }
     l->in_size = (int32_t)in_size;
@@ -103,24 +91,20 @@ static int32_t check_shape(mz_layer_t *l) {
     l->k4 = (l->k + 3) & ~3;
     l->multiplier = 1;
 
-    bool fits;
-    switch (l->kind) {
-        case MZ_ADD:
-            fits = l->in_h == l->out_h && l->in_w == l->out_w && l->in_c == l->out_c;
-            break;
-        case MZ_PAD:
-            fits = l->out_h == l->in_h + l->p_t + l->p_b && l->out_w == l->in_w + l->p_l + l->p_r
-                && l->in_c == l->out_c;
-            break;
-        default:
-            fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->s_h, l->out_h)
-                && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->s_w, l->out_w);
-            break;
-    }
+    bool fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->s_h, l->out_h)
+        && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->s_w, l->out_w);
+    bool single = l->k_h == 1 && l->k_w == 1 && l->s_h == 1 && l->s_w == 1;
+    bool padless = l->p_t == 0 && l->p_b == 0 && l->p_l == 0 && l->p_r == 0;
+    bool same_channels = l->in_c == l->out_c;
     switch (l->kind) {
         case MZ_DENSE:
-            fits = fits && l->in_h == 1 && l->in_w == 1 && l->k_h == 1 && l->k_w == 1
-                && l->out_h == 1 && l->out_w == 1 && l->p_t == 0 && l->p_l == 0;
+            fits = fits && l->in_h == 1 && l->in_w == 1 && single && padless;
+            break;
+        case MZ_ADD:
+            fits = fits && same_channels && single && padless;
+            break;
+        case MZ_PAD:
+            fits = fits && same_channels && single;
             break;
         case MZ_DWCONV:
             fits = fits && l->out_c % l->in_c == 0;
@@ -129,7 +113,7 @@ static int32_t check_shape(mz_layer_t *l) {
         case MZ_AVGPOOL:
         case MZ_MAXPOOL:
             // Pads smaller than the kernel: every window has a cell inside the image.
-            fits = fits && l->in_c == l->out_c && l->p_t < l->k_h && l->p_b < l->k_h
+            fits = fits && same_channels && l->p_t < l->k_h && l->p_b < l->k_h
                 && l->p_l < l->k_w && l->p_r < l->k_w;
             break;
         default:
@@ -139,28 +123,29 @@ static int32_t check_shape(mz_layer_t *l) {
 }
 
 static int32_t check_quant(const mz_layer_t *l) {
-    if (!mz_within(l->in_zp, -128, 127) || !mz_within(l->out_zp, -128, 127)
-        || !mz_within(l->act_min, -128, 127) || !mz_within(l->act_max, l->act_min, 127)) {
+    if (!mz_within(l->in_zp, -128, 127) || !mz_within(l->in2_zp, -128, 127)
+        || !mz_within(l->out_zp, -128, 127) || !mz_within(l->act_min, -128, 127) || !mz_within(l->act_max, l->act_min, 127)) {
         return MZ_E_QUANT;
     }
     if (l->kind == MZ_ADD) {
         // The inputs are scaled by at most one half, which keeps their sum in 32 bits.
-        if (!mz_within(l->in2_zp, -128, 127) || !mz_mult_ok(l->mult1) || !mz_mult_ok(l->mult2)
-            || !mz_mult_ok(l->add_mult) || !mz_within(l->shift1, MZ_SHIFT_MIN, 0)
+        if (!mz_mult_ok(l->mult1) || !mz_mult_ok(l->mult2) || !mz_mult_ok(l->add_mult)
+            || !mz_within(l->shift1, MZ_SHIFT_MIN, 0)
             || !mz_within(l->shift2, MZ_SHIFT_MIN, 0) || !mz_shift_ok(l->add_shift)) {
             return MZ_E_QUANT;
         }
     }
     if (mz_has_weights(l->kind)) {
         if (!mz_within(l->b_max, 0, (1 << 30) - 1) || !mz_within(l->f, 0, 8)
-            || !mz_within(l->eps_w, 0, 127) || !mz_within(l->eps_b, 0, 2047)) {
+            || !mz_within(l->eps_w, 0, 127) || !mz_within(l->eps_b, 0, 16)) {
             return MZ_E_QUANT;
         }
     }
     return MZ_OK;
 }
 
-// The largest |accumulator| that the plan allows stays below 2^30.
+// The largest |accumulator| that the plan allows stays below 2^30, and below 2^31 also
+// when masters are out of range and biases perturbed.
 static int32_t check_overflow(const mz_layer_t *l) {
     int64_t weight = 127;
     int32_t f = 0;
@@ -173,7 +158,11 @@ static int32_t check_overflow(const mz_layer_t *l) {
     }
     int64_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
     int64_t bound = weight * input * l->k + ((int64_t)l->b_max << f);
-    return bound < ((int64_t)1 << 30) ? MZ_OK : MZ_E_OVERFLOW;
+    int64_t excess = (input * l->k + ((int64_t)l->eps_b << 18)) * ((int64_t)1 << f);
+    if (bound >= (int64_t)1 << 30 || bound + excess > INT32_MAX) {
+        return MZ_E_OVERFLOW;
+    }
+    return MZ_OK;
 }
 
 static int64_t scratch_needed(const mz_layer_t *l) {
@@ -318,13 +307,14 @@ int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
     l->state_shift = NULL;
 
     bool weighted = mz_has_weights(l->kind);
-    if (!mz_within(l->kind, MZ_CONV, MZ_PAD) || (l->flags & ~MZ_FLAG_EMIT_LOGITS)
-        || !mz_within(l->tid, 0, MZ_MAX_OPS) || (l->flags && !weighted)) {
+    bool emits = l->flags & MZ_FLAG_EMIT_LOGITS;
+    if (!mz_within(l->kind, MZ_CONV, MZ_PAD) || !mz_within(l->tid, 0, (1 << 20) - 1)
+        || (emits && !weighted)) {
         return MZ_E_KIND;
     }
     MZ_TRY(check_shape(l));
     MZ_TRY(check_quant(l));
-    if (l->flags && (l->out_size != l->out_c || l->out_c != net->classes)) {
+    if (emits && (index != net->n_ops - 1 || l->out_size != l->out_c || l->out_c != net->classes)) {
         return MZ_E_LOGITS;
     }
     if (net->use & MZ_USE_ARENA) {

@@ -28,9 +28,6 @@ typedef struct {
     // Copied from the header, checked:
     int32_t n_ops;
     int32_t classes;
-    int32_t logit_mult;
-    int32_t logit_shift;
-    bool emits; // an operator writes the logits itself
     int32_t *logits; // with MZ_USE_ARENA
     uint8_t *scratch;
     int32_t scratch_len;

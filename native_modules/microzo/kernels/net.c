@@ -36,17 +36,34 @@ int32_t mz_run(const mz_net_t *net, int32_t first, int32_t last, const mz_pass_t
     return MZ_OK;
 }
 
-int32_t mz_finish(const mz_net_t *net) {
-    if (net->emits) {
-        return MZ_OK;
-    }
-    mz_layer_t layer;
-    MZ_TRY(mz_layer_load(net, net->n_ops - 1, &layer));
-    if (layer.out_size != net->classes) {
+// The last operator, and the scale of its output unless it emits the logits itself.
+static int32_t load_end(const mz_net_t *net, mz_layer_t *layer, int32_t *mult, int32_t *shift) {
+    MZ_TRY(mz_layer_load(net, net->n_ops - 1, layer));
+    *mult = net->plan[MZ_H_LOGIT_MULT];
+    *shift = net->plan[MZ_H_LOGIT_SHIFT];
+    if (layer->out_size != net->classes) {
         return MZ_E_LOGITS;
     }
-    for (int32_t i = 0; i < net->classes; ++i) {
-        net->logits[i] = mz_logit(layer.out[i] - layer.out_zp, net->logit_mult, net->logit_shift);
+    if (layer->logits == NULL && (!mz_mult_ok(*mult) || !mz_shift_ok(*shift))) {
+        return MZ_E_QUANT;
+    }
+    return MZ_OK;
+}
+
+int32_t mz_end_check(const mz_net_t *net) {
+    mz_layer_t layer;
+    int32_t mult;
+    int32_t shift;
+    return load_end(net, &layer, &mult, &shift);
+}
+
+int32_t mz_finish(const mz_net_t *net) {
+    mz_layer_t layer;
+    int32_t mult;
+    int32_t shift;
+    MZ_TRY(load_end(net, &layer, &mult, &shift));
+    for (int32_t i = 0; layer.logits == NULL && i < net->classes; ++i) {
+        net->logits[i] = mz_logit(layer.out[i] - layer.out_zp, mult, shift);
     }
     return MZ_OK;
 }

@@ -8,6 +8,8 @@
 int32_t mz_run(const mz_net_t *net, int32_t first, int32_t last, const mz_pass_t *pass);
 // Logits of a finished pass, made from the int8 output if no operator emits them.
 int32_t mz_finish(const mz_net_t *net);
+// Whether the last operator fits the logits: to be checked before a pass that ends there.
+int32_t mz_end_check(const mz_net_t *net);
 int32_t mz_class(const mz_net_t *net);
 // Loss of the two passes with opposite signs, or of the first alone.
 int32_t mz_probe(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t label, int32_t *out);

@@ -81,8 +81,7 @@ void mz_channel_load(const mz_view_t *view, int32_t c, mz_channel_t *channel) {
         channel->lshift = mz_sat(l->lshift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - view->f;
     }
     if (view->bias_sign) {
-        // The limit keeps accumulators in 32 bits; no sensible layer reaches it.
-        int32_t eps = mz_min(mz_bias_eps(l, c), (1 << 29) >> view->f);
+        int32_t eps = mz_bias_eps(l, c);
         bool negative = mz_sign_bit(mz_word(view->bias_stream, (uint32_t)c >> 5), c);
         bias += negative ? -view->bias_sign * eps : view->bias_sign * eps;
     }
