@@ -1,0 +1,186 @@
+"""A connection to one board over its serial line: the only file that uses mpremote's library.
+
+mpremote's internals are not promised to stay, so nothing else imports them.
+Every failure is a ``BoardError`` (an OSError) with one sentence.
+"""
+
+import ast
+import contextlib
+import errno
+import io
+import os
+import pathlib
+import time
+
+import serial
+import serial.tools.list_ports
+from mpremote.transport import TransportError, TransportExecError
+from mpremote.transport_serial import SerialTransport
+
+READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
+ATTEMPTS = 3
+
+
+class BoardError(OSError):
+    """Something between the host and a board failed."""
+
+
+class ScriptError(BoardError):
+    """Code on the board raised; ``traceback`` is what the board printed."""
+
+    def __init__(self, traceback):
+        self.traceback = traceback
+        lines = traceback.strip().splitlines()
+        super().__init__(f"the board says: {lines[-1] if lines else 'nothing'}")
+
+
+class Link:
+    """A board in the raw REPL; use as a context manager.
+
+    ``reset`` starts it afresh (soft reset without main.py), which frees its memory.
+    """
+
+    def __init__(self, port, reset=True):
+        self.port = find_port(port)
+        self._transport = _open(self.port)
+        try:
+            self._enter(reset)
+        except BaseException:
+            self._transport.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Back to the friendly REPL, port released."""
+        with contextlib.suppress(OSError):
+            if self._transport.in_raw_repl:
+                self._transport.exit_raw_repl()
+        with contextlib.suppress(OSError):
+            self._transport.close()
+
+    def exec(self, code, timeout=60):
+        """Run code and return what it printed."""
+        with self._errors():
+            out, error = self._transport.exec_raw(code, timeout=timeout)
+            if error:
+                raise ScriptError(error.decode("utf-8", "replace"))
+            return out.decode("utf-8", "replace")
+
+    def value(self, expression):
+        """The value of an expression, which must be a Python literal."""
+        return ast.literal_eval(self.exec(f"print(repr(({expression})))").strip())
+
+    def stream(self, source, write, seconds=None):
+        """Run a script; ``write`` gets its output (bytes) as it comes, however long that takes.
+
+        Ctrl-C goes on to the board, whose script may tidy up; a second one leaves it.
+        """
+        interrupted = False
+        with self._errors():
+            self._transport.exec_raw_no_follow(source)
+            while True:
+                try:
+                    _, error = self._transport.follow(seconds, lambda b: write(b.strip(b"\x04")))
+                    break
+                except KeyboardInterrupt:
+                    if interrupted:
+                        raise
+                    interrupted = True
+                    self._transport.serial.write(b"\x03")
+        if error:
+            raise ScriptError(error.decode("utf-8", "replace"))
+
+    @contextlib.contextmanager
+    def _errors(self):
+        """mpremote's and pyserial's failures as ours."""
+        try:
+            yield
+        except TransportExecError as error:
+            raise ScriptError(error.error_output) from None
+        except TransportError as error:
+            raise BoardError(
+                f"the board at {self.port} stopped answering ({error}): reset it and try again"
+            ) from None
+        except (serial.SerialException, OSError) as error:
+            if isinstance(error, BoardError):
+                raise
+            raise BoardError(
+                f"the board at {self.port} went away: check its cable and start again"
+            ) from None
+
+    def _enter(self, reset):
+        """Into the raw REPL; boards that reset when the port opens need a second try."""
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                time.sleep(0.5 * attempt)
+            fresh = reset and attempt < ATTEMPTS - 1
+            with contextlib.suppress(TransportError), contextlib.redirect_stdout(io.StringIO()):
+                try:
+                    self._transport.enter_raw_repl(soft_reset=fresh)
+                    return
+                except (serial.SerialException, OSError):
+                    break
+        raise BoardError(
+            f"{self.port} does not answer as a MicroPython board: reset it, or choose another "
+            f"port (`microzo boards` lists them)"
+        )
+
+
+def ports():
+    """Serial ports there are: a list of (device, description, is_usb)."""
+    found = serial.tools.list_ports.comports()
+    return [(p.device, p.description or "", p.vid is not None) for p in sorted(found)]
+
+
+def find_port(port):
+    """``auto`` becomes the only USB serial port; anything else stays."""
+    if port != "auto":
+        return port
+    usb = [device for device, _, is_usb in ports() if is_usb]
+    if not usb:
+        raise BoardError("no board found: plug one in, or start the emulated one by `make board`")
+    if len(usb) > 1:
+        raise BoardError(f"{len(usb)} boards found: choose one of {', '.join(usb)}")
+    return usb[0]
+
+
+def _open(port):
+    try:
+        return SerialTransport(port, timeout=READ_TIMEOUT)
+    except (TransportError, serial.SerialException, OSError, ValueError):
+        raise BoardError(_why_closed(port)) from None
+
+
+def _why_closed(port):
+    """One sentence: why a port did not open."""
+    if "://" in port:
+        return f"no board answers at {port}: start it or correct the address"
+    try:
+        serial.Serial(port, exclusive=True).close()
+    except OSError as error:
+        if error.errno == errno.ENOENT or not os.path.exists(port):
+            return f"no board at {port}: `microzo boards` lists the ports there are"
+        if error.errno == errno.EACCES:
+            return f"no permission to open {port}: add yourself to the group that owns it"
+        if error.errno in (errno.ENOTTY, errno.EINVAL):
+            return f"{port} is no serial port: `microzo boards` lists the ports there are"
+    holder = _holder(port)
+    return f"the port {port} is busy{holder}: close the other program and try again"
+
+
+def _holder(port):
+    """`` (process 12, mpremote)`` if /proc tells who holds the port, else nothing."""
+    target = os.path.realpath(port)
+    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(link) == target:
+                pid = link.parts[2]
+                if int(pid) != os.getpid():
+                    name = pathlib.Path("/proc", pid, "comm").read_text().strip()
+                    return f" (process {pid}, {name})"
+    return ""

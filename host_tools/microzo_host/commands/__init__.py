@@ -1,0 +1,1 @@
+"""The sub-commands of `microzo`; each file holds one click command named ``command``."""

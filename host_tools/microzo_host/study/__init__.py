@@ -1,0 +1,1 @@
+"""Studies: what the recipes reach, measured on the host over the board's C kernels."""

@@ -1,0 +1,242 @@
+"""What every recipe reaches on Fashion-MNIST under corruptions nobody tuned on (`make accuracy`).
+
+256 labelled, class-balanced samples; 4,000 test images; the board's trainer over the host's C
+kernels; back-propagation by PyTorch beside it where that is installed. One result is one small
+file under build/accuracy/, named by what it depends on, so an interrupted study goes on where it
+stopped. Writes build/accuracy.json: a list of {"corruption", "seed", "recipe", "zero_shot",
+"accuracy", "bp"}, in per cent.
+"""
+
+import argparse
+import dataclasses
+import functools
+import hashlib
+import importlib.util
+import json
+import multiprocessing
+import os
+import pathlib
+import sys
+import tempfile
+
+import microzo
+import numpy as np
+import rich.progress
+
+from .. import bp, corruptions, datasets, demonet, modelfile, native, push, quantize
+from . import summary
+
+RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")
+SEEDS = (0, 1, 2)
+SAMPLES, TEST_IMAGES = 256, 4000
+CALIBRATION = 512  # clean images of the pre-training split
+ADAPT_SEED, TEST_SEED = 1000, 500  # of the corruptions' random numbers
+CLEAN = "clean"  # no corruption: only to see whether `default` does harm
+BUILD = push.ROOT / "build"
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One training run and its test; recipe ``zero_shot`` trains nothing, ``bp`` is PyTorch."""
+
+    corruption: str
+    severity: int
+    seed: int
+    recipe: str
+    test_images: int = TEST_IMAGES
+    data: str = "fashion"
+
+
+def run(job):
+    """Whether each test image is right after the job's training: bool (test_images,)."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    adapt, test = _adapt(job), _test(job)
+    if job.recipe == "bp":
+        return _back_propagation(job, adapt, test)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.safetensors")
+        path.write_bytes(_model_bytes(job.data))
+        model = microzo.load(str(path))
+    if job.recipe != "zero_shot":
+        trainer = microzo.Trainer(model, recipe=job.recipe, seed=job.seed)
+        for _ in trainer.run(microzo.ArrayData(*map(_contiguous, adapt))):
+            pass
+    return predictions(model, test[0]) == test[1]
+
+
+def predictions(model, images):
+    """Class of every image."""
+    return np.array([model.predict(image.tobytes()) for image in images])
+
+
+def _back_propagation(job, adapt, test):
+    import torch
+
+    torch.set_num_threads(1)
+    net = demonet.pretrained(job.data)
+    tuned = bp.finetune(net, *adapt, seed=job.seed, **bp.YARDSTICK)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "bp.safetensors")
+        path.write_bytes(modelfile.pack(quantize.quantize(tuned, adapt[0])))
+        return predictions(microzo.load(str(path)), test[0]) == test[1]
+
+
+def _contiguous(array):
+    return np.ascontiguousarray(array)
+
+
+@functools.lru_cache(maxsize=2)
+def _model_bytes(data):
+    images = datasets.load(data, "pretrain")[0][:CALIBRATION]
+    return modelfile.pack(quantize.quantize(demonet.pretrained(data), images))
+
+
+def _adapt(job):
+    images, labels = datasets.load(job.data, "adapt")
+    index = datasets.draw_balanced(labels, SAMPLES, job.seed)
+    return _corrupt(job, images[index], ADAPT_SEED + job.seed), labels[index]
+
+
+@functools.lru_cache(maxsize=2)
+def _test_of(data, corruption, severity, count):
+    images, labels = (part[:count] for part in datasets.load(data, "test"))
+    return _corrupt(Job(corruption, severity, 0, "", data=data), images, TEST_SEED), labels
+
+
+def _test(job):
+    return _test_of(job.data, job.corruption, job.severity, job.test_images)
+
+
+def _corrupt(job, images, seed):
+    if job.corruption == CLEAN:
+        return images
+    return corruptions.apply(job.corruption, images, job.severity, seed)
+
+
+class Cache:
+    """Results on disk, keyed by the job and by the code and weights it depends on."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, job):
+        """File of a job's result."""
+        key = hashlib.sha256(repr(job).encode() + _sources(job.recipe == "bp", job.data)).hexdigest()
+        return self.folder / f"{job.corruption}-{job.seed}-{job.recipe}-{key[:12]}.json"
+
+    def get(self, job):
+        """bool array or None."""
+        path = self.path(job)
+        if not path.is_file():
+            return None
+        bits = np.frombuffer(bytes.fromhex(json.loads(path.read_text())["right"]), np.uint8)
+        return np.unpackbits(bits)[: job.test_images].astype(bool)
+
+    def put(self, job, right):
+        """Keep a result."""
+        path = self.path(job)
+        temporary = path.with_suffix(".tmp")
+        text = {**dataclasses.asdict(job), "right": np.packbits(right).tobytes().hex()}
+        temporary.write_text(json.dumps(text) + "\n")
+        os.replace(temporary, path)
+
+
+@functools.lru_cache(maxsize=4)
+def _sources(is_bp, data):
+    """Digest of what results depend on besides the job."""
+    here = pathlib.Path(__file__).resolve().parents[1]
+    names = ["corruptions", "datasets", "quantize", "demonet"] + (["bp", "torchnet"] if is_bp else [])
+    files = [here / f"{name}.py" for name in names] + [demonet.ASSETS / f"{data}.safetensors"]
+    files.append(native.library_path())
+    files += [] if is_bp else sorted(push.package_folder().glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
+
+
+def jobs_for(settings, seeds, recipes, test_images, with_bp):
+    """All jobs: zero-shot once per corruption, the rest per seed; default also on clean data."""
+    made = []
+    for corruption, severity in settings:
+        made.append(Job(corruption, severity, 0, "zero_shot", test_images))
+        for seed in seeds:
+            names = [*recipes, *(["bp"] if with_bp else [])]
+            made += [Job(corruption, severity, seed, name, test_images) for name in names]
+    if "default" in recipes:
+        made.append(Job(CLEAN, 1, 0, "zero_shot", test_images))
+        made += [Job(CLEAN, 1, seed, "default", test_images) for seed in seeds]
+    return made
+
+
+def _run_and_keep(arguments):
+    job, folder = arguments
+    right = run(job)
+    Cache(folder).put(job, right)
+    return job, right
+
+
+def collect(jobs, folder, processes):
+    """{job: bool array}, from the cache or computed, with a progress bar."""
+    cache = Cache(folder)
+    done = {job: right for job in jobs if (right := cache.get(job)) is not None}
+    missing = [job for job in jobs if job not in done]
+    columns = (*rich.progress.Progress.get_default_columns(), rich.progress.MofNCompleteColumn())
+    context = multiprocessing.get_context("spawn")
+    with rich.progress.Progress(*columns) as bars, context.Pool(processes) as pool:
+        task = bars.add_task("runs", total=len(jobs), completed=len(done))
+        arguments = [(job, folder) for job in missing]
+        for job, right in pool.imap_unordered(_run_and_keep, arguments):
+            done[job] = right
+            bars.update(task, advance=1, description=f"{job.corruption} {job.recipe}")
+    return done
+
+
+def entries(results):
+    """The list that accuracy.json holds."""
+    zero = {j.corruption: r for j, r in results.items() if j.recipe == "zero_shot"}
+    yard = {(j.corruption, j.seed): r for j, r in results.items() if j.recipe == "bp"}
+    rows = []
+    for job, right in results.items():
+        if job.recipe in ("zero_shot", "bp") or job.corruption == CLEAN:
+            continue
+        beside = yard.get((job.corruption, job.seed))
+        rows.append({
+            "corruption": job.corruption,
+            "seed": job.seed,
+            "recipe": job.recipe,
+            "zero_shot": _percent(zero[job.corruption]),
+            "accuracy": _percent(right),
+            "bp": None if beside is None else _percent(beside),
+        })  # fmt: skip
+    return sorted(rows, key=lambda r: (r["corruption"], r["seed"], r["recipe"]))
+
+
+def _percent(right):
+    return round(100 * float(right.mean()), 3)
+
+
+def main(argv=None):
+    """Run the study, write its file, print its summary; status 1 if a target is missed."""
+    parser = argparse.ArgumentParser(prog="microzo_host.study.accuracy", description=__doc__)
+    known = dict(corruptions.REPORTING)
+    parser.add_argument("--corruptions", nargs="+", choices=list(known), default=list(known))
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS)
+    parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=RECIPES)
+    parser.add_argument("--test-images", type=int, default=TEST_IMAGES)
+    parser.add_argument("--no-bp", action="store_true", help="leave back-propagation out")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--out", type=pathlib.Path, default=BUILD / "accuracy.json")
+    args = parser.parse_args(argv)
+    with_bp = not args.no_bp and importlib.util.find_spec("torch") is not None
+    settings = [(name, known[name]) for name in args.corruptions]
+    jobs = jobs_for(settings, args.seeds, args.recipes, args.test_images, with_bp)
+    results = collect(jobs, args.out.with_suffix(""), args.jobs)
+    rows = entries(results)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(rows, indent=0) + "\n")
+    met = summary.show(rows, results, args.test_images)
+    print(f"written: {args.out}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
