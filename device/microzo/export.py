@@ -1,0 +1,94 @@
+"""Writes a trained model as a model file (SPEC.md, section 3): header copied, weights, CRCs anew."""
+
+import binascii
+from array import array
+
+from . import files
+from . import layout as L
+from . import plan as planner
+
+
+def write(model, path):
+    """Temporary file, then rename: after a power cut there is the old file or the new one."""
+    with files.open_for_reading(model.path) as f:
+        header = _header(f, model)
+    crc = 0
+    for piece in _pieces(model):
+        crc = binascii.crc32(piece, crc)
+    plan = array("i", model.plan)
+    planner.clear_runtime(plan)
+    plan[L.BLOB_CRC] = _signed(crc)
+    plan[L.PLAN_CRC] = 0
+    plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
+    temporary = path + ".tmp"
+    with open(temporary, "wb") as f:
+        f.write(header)
+        f.write(plan)
+        for piece in _pieces(model):
+            f.write(piece)
+    files.replace(temporary, path)
+
+
+def _header(f, model):
+    """Length and JSON of the file the model came from; they do not change with the values."""
+    head = bytearray(8)
+    files.fill(f, head, 8, model.path)
+    n = head[0] | head[1] << 8 | head[2] << 16
+    f.seek(0)
+    header = bytearray(8 + n)
+    files.fill(f, header, 8 + n, model.path)
+    old = array("i", bytearray(4 * L.HEADER_WORDS))
+    files.fill(f, old, 4 * L.HEADER_WORDS, model.path)
+    if old[L.N_OPS] != model.plan[L.N_OPS] or old[L.BLOB_LEN] != model.plan[L.BLOB_LEN]:
+        raise OSError("%s is no longer the file this model came from, save needs it for the header" % model.path)
+    return header
+
+
+def _signed(crc):
+    return crc - (1 << 32) if crc >> 31 else crc
+
+
+def _pieces(model):
+    """The blob in buffers, in order, with the trained values in their places."""
+    blob = memoryview(model.blob)
+    at = 0
+    for begin, op, word in _changed(model.plan):
+        yield blob[at:begin]
+        piece = _value(model, op, word)
+        yield piece
+        at = begin + len(piece)
+    yield blob[at:]
+
+
+def _changed(plan):
+    """Sorted (blob offset, operator, word of the state offset) of the trained tensors."""
+    found = []
+    for op in range(plan[L.N_OPS]):
+        o = L.op_base(op)
+        if plan[o + L.MASTER_OFF] >= 0:
+            found.append((plan[o + L.W_OFF], op, L.MASTER_OFF))
+        if plan[o + L.BIAS_OFF] >= 0:
+            found.append((plan[o + L.B_OFF], op, L.BIAS_OFF))
+        if plan[o + L.MS_OFF] >= 0:
+            found.append((plan[o + L.M_OFF], op, L.MS_OFF))
+            found.append((plan[o + L.S_OFF], op, -1))
+    found.sort()
+    return found
+
+
+def _value(model, op, word):
+    """One trained tensor as the file holds it."""
+    plan = model.plan
+    o = L.op_base(op)
+    channels = plan[o + L.OUT_C]
+    if word == L.MASTER_OFF:
+        out = bytearray(channels * planner.row_len(plan, o))
+        model.k.export_weights(plan, model.state, op, out)
+        return out
+    if word == L.BIAS_OFF:
+        at, n = plan[o + L.BIAS_OFF], 4 * channels
+    elif word == L.MS_OFF:
+        at, n = plan[o + L.MS_OFF], 4 * channels
+    else:
+        at, n = plan[o + L.MS_OFF] + 4 * channels, channels
+    return memoryview(model.state)[at : at + n]

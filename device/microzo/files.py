@@ -1,0 +1,44 @@
+"""Small file helpers: exact reads, replacement that survives a power cut."""
+
+import os
+
+
+def exists(path):
+    try:
+        os.stat(path)
+        return True
+    except OSError:
+        return False
+
+
+def size(path):
+    return os.stat(path)[6]
+
+
+def remove(path):
+    try:
+        os.remove(path)
+    except OSError:
+        pass
+
+
+def replace(temporary, path):
+    """Renames over an existing file; where the file system refuses that (FAT), removes the old one first."""
+    try:
+        getattr(os, "replace", os.rename)(temporary, path)
+    except OSError:
+        remove(path)
+        os.rename(temporary, path)
+
+
+def fill(f, buf, n, path):
+    """Reads exactly n bytes, the whole of buf; OSError if the file ends before."""
+    if f.readinto(buf) != n:
+        raise OSError("%s ends too early, copy it again" % path)
+
+
+def open_for_reading(path):
+    try:
+        return open(path, "rb")
+    except OSError as e:
+        raise OSError("cannot open %s (%s)" % (path, "no such file" if e.args and e.args[0] == 2 else e))

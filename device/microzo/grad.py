@@ -1,0 +1,87 @@
+"""head and tail: mini-batches of exact gradients with momentum."""
+
+
+
+from . import record, sampling
+from .schedule import extra_shift
+
+
+class Grad:
+    """A stage. estimate(step) adds a batch to the gradient buffers and fills `record`."""
+
+    clean = False  # an interrupted estimate leaves part of a batch in the buffers
+
+    def __init__(self, model, spec, seed, node, gradient):
+        self._model = model
+        self.steps = spec["steps"]
+        self._seed = seed
+        self._batch = spec["batch"]
+        self._shift = spec.get("shift_conv", 0)
+        self._head_shift = spec["shift_head"]
+        self._decay = spec["decay"]
+        self.gradient = gradient
+        self.record = record.new(record.GRAD, 4 + 2 * self._batch, node)
+        self.loss = 0  # sum over the batch, Q12
+        self.count = self._batch
+        self.correct = 0
+
+    def prepare(self, data, index, label, limit):
+        from .cache import Loader
+
+        self.gradient.place()
+        self._index = index
+        self._label = label
+        self._order = sampling.Order(self._model.k, len(index), self._seed)
+        self._loader = Loader(self._model, data, index, self.gradient.first, limit)
+
+    def estimate(self, step):
+        gradient = self.gradient
+        g = step * self._batch
+        loss = correct = 0
+        at = record.HEADER + 4
+        for _ in range(self._batch):
+            j = self._order.at(g)
+            g += 1
+            self._loader.load(j)
+            gradient.add(self._label[j])
+            loss += gradient.loss >> 2
+            correct += gradient.found == self._label[j]
+            record.put16(self.record, at, self._index[j])
+            at += 2
+        self.loss = loss << 2
+        self.correct = correct
+        self.close(step)
+
+    def close(self, step):
+        extra = extra_shift(step, self.steps)
+        rec = self.record
+        record.put32(rec, 4, step)
+        rec[record.HEADER] = self._shift + extra & 255
+        rec[record.HEADER + 1] = self._head_shift + extra & 255
+        rec[record.HEADER + 2] = self._decay
+
+
+class GradUpdate:
+    """Applies GRAD records of one stage."""
+
+    def __init__(self, model, gradient):
+        self._model = model
+        self.gradient = gradient
+
+    def apply(self, rec):
+        """The buffers already hold the batch."""
+        at = record.HEADER
+        self.gradient.apply(record.get8s(rec, at), record.get8s(rec, at + 1), rec[at + 2])
+
+    def redo(self, rec, data, sample):
+        """Reads the batch of a record again, then applies it. sample: a buffer of one sample."""
+        m = self._model
+        if rec[1] & record.LIVE:
+            raise ValueError("this journal was trained on live samples, it cannot be replayed")
+        for at in range(record.HEADER + 4, len(rec) - record.CRC, 2):
+            label = data.read_into(record.get16(rec, at), sample)
+            m.k.input(m.plan, m.blob, m.arena, sample)
+            if self.gradient.first:
+                m.k.forward(m.plan, m.blob, m.state, m.arena, 0, self.gradient.first, 0)
+            self.gradient.add(label)
+        self.apply(rec)

@@ -1,0 +1,55 @@
+"""Exact integer gradient of the head, or of the last convolution and the head (SPEC.md, 1.7)."""
+
+from array import array
+
+from . import layout as L
+from . import memory
+from . import plan as planner
+
+
+def grad_bytes(plan, op):
+    """Bytes of the gradient buffer of operator `op`: an int32 for each weight and bias."""
+    o = L.op_base(op)
+    return 4 * plan[o + L.OUT_C] * (planner.row_len(plan, o) + 1)
+
+
+class Gradient:
+    """Buffers and calls. conv: operator, or -1 for the head alone; passes start at `first`."""
+
+    def __init__(self, model, conv, head):
+        self._model = model
+        self.conv = conv
+        self.head = head
+        self.first = conv if conv >= 0 else head
+        self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
+        n = grad_bytes(model.plan, conv) if conv >= 0 else 0
+        self.conv_grad = memory.take("the gradient of the convolution", n)
+        self._error = array("i", bytearray(4 * model.classes))
+        self.loss = 0
+        self.found = 0
+
+    def place(self):
+        """Lays out the arena: the input of `first` is pinned, the output of the convolution stays live."""
+        self._model.relayout(self.first, (self.conv,) if self.conv >= 0 else ())
+
+    def clear(self):
+        for v in (self.head_grad, self.conv_grad):
+            for i in range(len(v)):
+                v[i] = 0
+
+    def add(self, label):
+        """Adds the gradient of the sample whose prefix is in the arena; sets `loss` (Q12) and `found`, the class."""
+        m = self._model
+        k = m.k
+        self.found = k.forward(m.plan, m.blob, m.state, m.arena, self.first, m.ops, 0)
+        self.loss = k.loss(m.plan, m.arena, label, self._error)
+        k.head_grad(m.plan, m.blob, m.state, m.arena, self.head, self._error, self.head_grad)
+        if self.conv >= 0:
+            k.tail_grad(m.plan, m.blob, m.state, m.arena, self.conv, self.head, self._error, self.conv_grad)
+
+    def apply(self, shift, head_shift, decay):
+        """One update; what is left in the buffers is the momentum."""
+        m = self._model
+        if self.conv >= 0:
+            m.k.apply_grad(m.plan, m.state, self.conv, shift, decay, self.conv_grad)
+        m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)

@@ -1,0 +1,43 @@
+"""What is free, and errors that say it."""
+
+import gc
+
+
+def free():
+    """Free bytes of the Python heap after a collection; None where there is no limit to speak of (CPython)."""
+    if not hasattr(gc, "mem_free"):
+        return None
+    gc.collect()
+    return gc.mem_free()
+
+
+def largest():
+    """Largest bytearray that can be had now, to about 2 %; None on CPython."""
+    high = free()
+    if high is None:
+        return None
+    low = 0
+    while high - low > 64 + (low >> 6):
+        middle = (low + high) >> 1
+        try:
+            bytearray(middle)
+            low = middle
+        except MemoryError:
+            high = middle
+        gc.collect()
+    return low
+
+
+def too_little(what, needed):
+    """A MemoryError that names what is needed and what there is."""
+    return MemoryError(
+        "too little memory for %s: needs %d bytes, free %s, largest block %s" % (what, needed, free(), largest())
+    )
+
+
+def take(what, n):
+    """bytearray(n), or the error of too_little."""
+    try:
+        return bytearray(n)
+    except MemoryError:
+        raise too_little(what, n)

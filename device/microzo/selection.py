@@ -1,0 +1,86 @@
+"""Which operators a stage trains."""
+
+from . import layout as L
+from . import plan as planner
+
+
+def weighted(plan):
+    """Indices of the operators that have weights."""
+    return [i for i in range(plan[L.N_OPS]) if planner.is_weighted(plan, L.op_base(i))]
+
+
+def state_bytes(plan, ops, what):
+    """Bytes of state that training `what` (bits of layout.py) of `ops` takes."""
+    total = 0
+    for i in ops:
+        o = L.op_base(i)
+        channels = plan[o + L.OUT_C]
+        if what & L.WEIGHTS:
+            total += planner.align(2 * channels * planner.row_len(plan, o), 8)
+        if what & L.BIASES:
+            total += planner.align(4 * channels, 8)
+        if what & L.MULTIPLIERS:
+            total += planner.align(5 * channels, 8)
+    return total
+
+
+def choose(plan, layers, what, room):
+    """Operators for `layers`: "auto" (as many of the last as fit in `room` bytes), "all", "lastN", or a list.
+
+    room None: no limit.
+    """
+    ops = weighted(plan)
+    if layers == "all" or layers == "auto" and room is None:
+        return ops
+    if layers == "auto":
+        first = len(ops)
+        while first and state_bytes(plan, ops[first - 1 :], what) <= room:
+            first -= 1
+        return ops[first:]
+    if isinstance(layers, str):
+        if layers[:4] == "last" and layers[4:].isdigit() and 1 <= int(layers[4:]) <= len(ops):
+            return ops[-int(layers[4:]) :]
+        raise ValueError('layers is "auto", "all", "last1".."last%d" or a list of operators, not %r' % (len(ops), layers))
+    chosen = sorted(set(layers))
+    for i in chosen:
+        if i not in ops:
+            raise ValueError("operator %s has nothing to train, choose from %s" % (i, ops))
+    if not chosen:
+        raise ValueError("layers is empty, choose from %s" % ops)
+    return chosen
+
+
+def realignable(plan):
+    """Convolutions with clean statistics in the file; the last operator, the head, is none of them."""
+    return [
+        i for i in weighted(plan)
+        if plan[L.op_base(i) + L.STAT_OFF] >= 0
+        and plan[L.op_base(i) + L.KIND] != L.DENSE
+        and i != plan[L.N_OPS] - 1
+    ]
+
+
+def head(plan):
+    """The dense layer that makes the logits, or -1."""
+    last = plan[L.N_OPS] - 1
+    return last if plan[L.op_base(last) + L.KIND] == L.DENSE else -1
+
+
+def tail(plan):
+    """The convolution whose gradient has a closed form: right before the head, or before its average pool; or -1."""
+    at = head(plan) - 1
+    if at >= 0 and plan[L.op_base(at) + L.KIND] == L.AVGPOOL:
+        o = L.op_base(at)
+        if plan[o + L.K_H] != plan[o + L.S_H] and plan[o + L.OUT_H] > 1:
+            return -1
+        if plan[o + L.K_W] != plan[o + L.S_W] and plan[o + L.OUT_W] > 1:
+            return -1
+        if plan[o + L.P_T] or plan[o + L.P_B] or plan[o + L.P_L] or plan[o + L.P_R]:
+            return -1
+        at -= 1
+    if at < 0 or plan[L.op_base(at) + L.KIND] != L.CONV:
+        return -1
+    for i in range(at, head(plan)):
+        if plan[L.op_base(i) + L.OUT] != plan[L.op_base(i + 1) + L.IN]:
+            return -1
+    return at

@@ -1,0 +1,89 @@
+"""Makes the object of a stage, its record in the journal, and what applies its records."""
+
+from . import record
+
+KINDS = ("?", "realign", "head", "tail", "spsa")
+
+
+def make(model, spec, seed, node, gradient):
+    """The stage: steps, prepare(data, index, label, limit), estimate(step) -> record, loss, count, correct."""
+    if spec["kind"] == "realign":
+        from .realign import Realign
+
+        return Realign(model, spec, seed, node)
+    if spec["kind"] == "spsa":
+        from .zo import Zo
+
+        return Zo(model, spec, seed, node)
+    from .grad import Grad
+
+    return Grad(model, spec, seed, node, gradient)
+
+
+def stage_record(spec, index, seed, steps, node):
+    """STAGE: all that applying the stage's records needs."""
+    rec = record.new(record.STAGE, 16, node, index)
+    at = record.HEADER
+    rec[at] = KINDS.index(spec["kind"])
+    rec[at + 1] = spec.get("what", 0)
+    rec[at + 2] = spec.get("lo", 0)
+    rec[at + 3] = spec.get("hi", 0)
+    record.put32(rec, at + 4, seed)
+    record.put32(rec, at + 8, steps)
+    rec[at + 12] = spec.get("conv", -1) & 255
+    rec[at + 13] = spec.get("head", -1) & 255
+    return rec
+
+
+class Applier:
+    """Applies the records of one stage to a model. gradient: buffers of head and tail, or None."""
+
+    def __init__(self, model, rec, gradient):
+        at = record.HEADER
+        self._model = model
+        self._zo = self._grad = None
+        kind = KINDS[rec[at]]
+        if kind == "spsa":
+            from .zo import ZoUpdate
+
+            self._zo = ZoUpdate(model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1])
+        elif kind != "realign":
+            from .grad import GradUpdate
+
+            self._grad = GradUpdate(model, gradient)
+
+    def apply(self, rec):
+        """One C call an operator; for GRAD the gradient buffers hold the batch already."""
+        kind = rec[0]
+        if kind == record.ZO:
+            self._zo.apply(rec)
+        elif kind == record.GRAD:
+            self._grad.apply(rec)
+        else:
+            m = self._model
+            m.k.assign(m.plan, m.state, record.get16(rec, 10), record.payload(rec))
+
+    def replay(self, rec, data, sample):
+        """apply, after the batch of a GRAD record was read again from `data`."""
+        if rec[0] != record.GRAD:
+            self.apply(rec)
+        elif data is None:
+            raise ValueError("this journal trained with exact gradients, replay needs the same data")
+        else:
+            self._grad.redo(rec, data, sample)
+
+
+def gradient_for(model, rec, old):
+    """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs none."""
+    at = record.HEADER
+    if KINDS[rec[at]] not in ("head", "tail"):
+        return None
+    conv = rec[at + 12] if rec[at + 12] != 255 else -1
+    if old is None or (old.conv, old.head) != (conv, rec[at + 13]):
+        from .gradient import Gradient
+
+        old = Gradient(model, conv, rec[at + 13])
+    else:
+        old.clear()
+    old.place()
+    return old

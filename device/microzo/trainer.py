@@ -1,0 +1,366 @@
+"""Runs the stages of a recipe: write a record, apply it, keep or roll back, resume."""
+
+import json
+
+from . import cache, checkpoint, clock, files, memory, program, record, recipes, replayer, sampling, stages
+from . import journal as journals
+from .guard import Guard, helps
+from .report import MemoryPlan, Step, outcome_line
+
+_RESERVE = 24576  # bytes of a board's heap left to code, buffers of files, and the user
+
+
+def resume(model, journal, sync_every=1, checkpoint_every=25, cache=None):
+    """A Trainer that continues the run of a journal file; give its `run` the same data."""
+    return Trainer(model, None, journal=journal, sync_every=sync_every, checkpoint_every=checkpoint_every, cache=cache)
+
+
+class Trainer:
+    """recipe: a name or a dict (see recipes.py); layers: "auto", "all", "last2", or operator indices (for spsa).
+
+    seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is free).
+    sync_every: records between flushes; checkpoint_every: steps between checkpoints (with a journal).
+    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: what is left).
+    """
+
+    def __init__(self, model, recipe="default", layers="auto", seed=1, journal=None, ram=None, sync_every=1,
+                 checkpoint_every=25, node=0, cache=None):
+        if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
+            raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
+        if recipe is not None:
+            if journal is not None and files.exists(journal):
+                raise ValueError("%s exists: microzo.resume(model, journal) continues it, or choose another name" % journal)
+            recipe = recipes.recipe(recipe) if isinstance(recipe, str) else recipe
+            recipes.check(recipe)
+        if model.trained:
+            raise ValueError("the model is trained already: model.reset() starts anew, save() and load() keep it")
+        self.model = model
+        self.recipe = recipe
+        self.layers = layers
+        self.seed = seed
+        self.program = None
+        self.info = Step()
+        self._node = node
+        self._journal = journal
+        self._ram = ram
+        self._sync_every = sync_every
+        self._checkpoint_every = checkpoint_every
+        self._cache = cache
+        self._writer = None
+        self._data = None
+        self._stage = None
+        self._gradient = None
+        self._dirty = False
+        self._mark = None
+        self.at = None
+
+    def __repr__(self):
+        recipe = self.recipe or self.program or {}
+        lines = ["%s: %s" % (key, recipe[key]) for key in recipe if key != "stages"]
+        return "\n".join(lines + ["  %s" % stage for stage in recipe.get("stages", ())] + self.outcomes())
+
+    def outcomes(self):
+        """One line for every stage that is finished."""
+        if self.program is None:
+            return []
+        return [outcome_line(spec["kind"], made) for spec, made in zip(self.program["stages"], self.at.outcomes)]
+
+    # before
+
+    def plan(self, samples=256, labelled=True):
+        """What a run on so many samples takes, before anything is allocated; prints as a table."""
+        made = self._resolve(samples, labelled, None)
+        double = self._journal is None
+        return MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
+
+    def _room(self):
+        if self._ram is not None:
+            return self._ram
+        free = memory.free()
+        return None if free is None else max(0, free + len(self.model.arena) - _RESERVE)
+
+    def _resolve(self, total, labelled, steps):
+        double = self._journal is None
+        room = self._room()
+        made = program.resolve(self.model, self.recipe, self.layers, total, labelled, steps, room, double)
+        needed = sum(program.needs(self.model, made, double).values())
+        if room is not None and needed > room:
+            raise memory.too_little("recipe %s" % made["recipe"], needed)
+        return made
+
+    # run
+
+    def run(self, data, steps=None):
+        """Yields the Step after every step. steps: length of the training stages in place of the recipe's.
+
+        After an interruption call it again with the same data: it goes on, to the same bits.
+        """
+        self._prepare(data, steps)
+        return self._loop()
+
+    def _loop(self):
+        while not self.at.finished:
+            begun = clock.now()
+            if self.advance():
+                self.info.ms = clock.since(clock.now(), begun)
+                yield self.info
+
+    def _prepare(self, data, steps):
+        if self._data is not None:
+            if data is not self._data:
+                raise ValueError("this trainer has begun with other data, make a new one")
+            return
+        check = getattr(data, "check", None)
+        if check:
+            check(self.model)
+        k = self.model.k
+        if self.recipe is None:
+            self._restore(data)
+        else:
+            made = self._resolve(len(data), sampling.labels_of(data), steps)
+            self.program = json.loads(json.dumps(made))
+            self._start(data)
+        self._index, self._label = sampling.draw(
+            k, data, self.program["samples"], self.model.classes, self.seed, bytearray(self.model.sample_len)
+        )
+        self._guards = {}
+        self._data = data
+
+    def _start(self, data):
+        """State, arena and journal of a new run."""
+        pairs = program.selections(self.program)
+        self.model.place(pairs)
+        if self._journal is None:
+            self._mark = memory.take("the copy for roll-back", len(self.model.state))
+        else:
+            self._create_journal(data, pairs)
+        self.at = replayer.Position()
+
+    def _create_journal(self, data, pairs):
+        model = self.model
+        for path in self._checkpoints():
+            files.remove(path)
+        data_hash = 0 if data is None else sampling.fingerprint(model.k, data, bytearray(model.sample_len))
+        text = json.dumps(self.program).encode()
+        rec = record.new(record.RECIPE, len(text), self._node)
+        record.payload(rec)[:] = text
+        header = journals.new_header(model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text)))
+        self._run_crc = replayer.run_crc(model.k, header)
+        self._writer = journals.Writer(model.k, self._journal, self._sync_every, header)
+        self._writer.append(replayer.layout_record(model, pairs, self._node))
+        self._writer.append(rec)
+
+    def _checkpoints(self):
+        return [self._journal + end for end in (".ck0", ".ck1", ".mark")]
+
+    def _restore(self, data):
+        """State and position from the journal; its torn tail is cut."""
+        r = replayer.Replayer(self.model, self._journal, data)
+        self.program = r.program
+        header = r.reader.header
+        self.seed = record.get32(header, 24)
+        self._node = record.get16(header, 28)
+        self._run_crc = r.run_crc
+        r.gradient = self._gradient
+        if len(self.model.state) == 0:
+            r.place()
+        at = r.scan()
+        r.restore(self._checkpoints())
+        self._gradient = r.gradient
+        r.close()
+        if r.reader.end < r.reader.length:
+            journals.cut_tail(self._journal, r.reader.end)
+        self._stage = None
+        self.at = at
+        if at.finished:
+            self._close()
+        else:
+            self._writer = journals.Writer(self.model.k, self._journal, self._sync_every)
+
+    def _recover(self):
+        """After an interruption inside a step: the state before it or after it, never between."""
+        self._stage = None
+        if self._journal is not None:
+            if self._writer is not None:
+                self._writer.close()
+            self._restore(self._data)
+        elif self.at.begun:
+            memoryview(self.model.state)[:] = self._mark
+            self.at.step = 0
+            if self._gradient is not None:
+                self._gradient.clear()
+
+    # one advance
+
+    def advance(self):
+        """Does the next piece of the run; True if it was a step (then `info` tells of it)."""
+        if self._dirty:
+            self._recover()
+            self._dirty = False
+            if self.at.finished:
+                return False
+        if self.at.stage == len(self.program["stages"]):
+            self._dirty = self._journal is not None
+            self._finish()
+        elif not self.at.begun:
+            self._dirty = True
+            self._begin()
+        else:
+            if self._stage is None:
+                self._dirty = True
+                self._enter()
+            if self.at.step < self._stage.steps:
+                self._step()
+                self._dirty = False
+                return True
+            self._dirty = True
+            self._end_stage()
+        self._dirty = False
+        return False
+
+    def _spec(self):
+        return self.program["stages"][self.at.stage]
+
+    def _stage_seed(self):
+        return self.model.k.derive(self.seed, sampling.STAGE, self.at.stage)
+
+    def _enter(self):
+        """Makes and prepares the stage the run is in."""
+        spec = dict(self._spec())
+        if spec["kind"] == "spsa" and not self._realigned():
+            spec["shift"] = spec["first_shift"]
+        seed = self._stage_seed()
+        self._opening = stages.stage_record(spec, self.at.stage, seed, 0, self._node)
+        if not self.at.begun:
+            self._gradient = stages.gradient_for(self.model, self._opening, self._gradient) or self._gradient
+        elif spec["kind"] in ("head", "tail"):
+            self._gradient.place()  # it holds the momentum the run was left with
+        stage = stages.make(self.model, spec, seed, self._node, self._gradient)
+        record.put32(self._opening, record.HEADER + 8, stage.steps)
+        trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
+        index = self._index[:trained]
+        label = None if self._label is None else self._label[:trained]
+        limit = self._cache if self._cache is not None else cache.budget(_RESERVE)
+        stage.prepare(self._data, index, label, limit)
+        self._applier = stages.Applier(self.model, self._opening, self._gradient)
+        self._stage = stage
+
+    def _realigned(self):
+        """True if a realign stage before this one was kept."""
+        return any(
+            outcome[0] and spec["kind"] == "realign" for outcome, spec in zip(self.at.outcomes, self.program["stages"])
+        )
+
+    def _begin(self):
+        """Opens the stage: STAGE, and MARK with the score before it."""
+        self._enter()
+        self._append(self._opening)
+        if self._journal is None:
+            memoryview(self._mark)[:] = self.model.state
+        if self._spec()["guard"]:
+            guard = self._guard()
+            guard.measure()
+            self.at.correct, self.at.loss, self.at.total = guard.correct, guard.loss, guard.total
+            if self._journal is not None:
+                checkpoint.write(self._journal + ".mark", self.model, self._writer.position, self._run_crc)
+            self._append(self._score_record(record.MARK, guard))
+        self.at.step = 0
+        self.at.begun = True
+
+    def _guard(self):
+        held = self._spec()["guard"] == "held" and self.program["train"] < self.program["samples"]
+        lo = self.program["train"] if held else 0
+        if lo not in self._guards:
+            self._guards[lo] = Guard(self.model, self._data, self._index, self._label, lo, self.program["samples"])
+        return self._guards[lo]
+
+    def _score_record(self, kind, guard):
+        rec = record.new(kind, 16, self._node, self.at.stage)
+        at = record.HEADER
+        if guard is not None:
+            record.put32(rec, at, guard.correct)
+            record.put32(rec, at + 4, guard.loss)
+            record.put32(rec, at + 8, guard.total)
+        record.put32(rec, at + 12, self._state_crc())
+        return rec
+
+    def _state_crc(self):
+        return self.model.k.crc32(self.model.state, 0, len(self.model.state))
+
+    def _step(self):
+        """One step. From here to the return nothing is allocated, but for a checkpoint."""
+        stage = self._stage
+        step = self.at.step
+        self._dirty = not stage.clean
+        stage.estimate(step)
+        self._dirty = True
+        rec = stage.record
+        if self._writer is not None:
+            self._writer.append(rec)
+        else:
+            self.model.k.seal(rec, len(rec) - record.CRC)
+        self._applier.apply(rec)
+        self.at.step = step + 1
+        self._tell(stage)
+        if self._writer is not None and self.at.step % self._checkpoint_every == 0:
+            self._checkpoint()
+
+    def _tell(self, stage):
+        info = self.info
+        info.stage = self._spec()["kind"]
+        info.step = self.at.step
+        info.steps = stage.steps
+        info.loss_sum = stage.loss
+        info.count = stage.count
+        if stage.correct >= 0:
+            info.correct = stage.correct
+            info.total = stage.count
+        else:
+            info.correct = self.at.correct
+            info.total = self.at.total
+
+    def _checkpoint(self):
+        self._writer.sync()
+        slot = self.at.step // self._checkpoint_every & 1
+        gradient = None if self._stage.clean else self._gradient
+        checkpoint.write(self._journal + ".ck%d" % slot, self.model, self._writer.position, self._run_crc, gradient)
+
+    def _end_stage(self):
+        """Measures again; keeps the stage, or restores the state of its MARK."""
+        spec = self._spec()
+        guard = self._guard() if spec["guard"] else None
+        kept = True
+        if guard is not None:
+            guard.measure()
+            kept = helps(guard.correct, guard.loss, self.at.correct, self.at.loss)
+        after = self.at.next(kept, guard.correct if guard else 0, guard.total if guard else 0)
+        self._append(self._score_record(record.KEEP if kept else record.ROLLBACK, guard))
+        if kept:
+            self.at = after
+        elif self._journal is None:
+            memoryview(self.model.state)[:] = self._mark
+            self.at = after
+        else:
+            self._writer.close()
+            self._restore(self._data)
+        self._stage = None
+
+    def _finish(self):
+        rec = record.new(record.END, 4, self._node)
+        record.put32(rec, record.HEADER, self._state_crc())
+        self._append(rec)
+        self._close()
+        self.at.finished = True
+
+    def _close(self):
+        if self._writer is not None:
+            self._writer.sync()
+            self._writer.close()
+            self._writer = None
+        self._stage = self._gradient = self._mark = None
+        self.model.relayout(0)
+        self.model.trained = True
+
+    def _append(self, rec):
+        if self._writer is not None:
+            self._writer.append(rec)
