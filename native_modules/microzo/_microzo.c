@@ -1,0 +1,142 @@
+// Shell for MicroPython: a natmod (MICROPY_ENABLE_DYNRUNTIME) or a user module, from
+// the one table in kernels/api.h. All parsing and raising is here.
+#if MICROPY_ENABLE_DYNRUNTIME
+#include "py/dynruntime.h"
+#else
+#include "py/obj.h"
+#include "py/runtime.h"
+#endif
+
+#include "kernels/api.h"
+
+// A bare string, not MP_ERROR_TEXT: the kernels do not know MicroPython's compression.
+static void raise_status(int32_t status) {
+    #if MICROPY_ENABLE_DYNRUNTIME
+    const char *text = mz_status_text(status);
+    #else
+    mp_rom_error_text_t text = (mp_rom_error_text_t)mz_status_text(status);
+    #endif
+    if (status == MZ_E_TYPE) {
+        mp_raise_TypeError(text);
+    }
+    mp_raise_ValueError(text);
+}
+
+// Bytes of an item of an integer buffer, 0 for anything else.
+static int32_t item_width(int typecode) {
+    switch (typecode) {
+        case 1: // bytearray
+        case 'b':
+        case 'B':
+            return 1;
+        case 'h':
+        case 'H':
+            return 2;
+        case 'i':
+        case 'I':
+            return sizeof(int);
+        case 'l':
+        case 'L':
+            return sizeof(long);
+        case 'q':
+        case 'Q':
+            return 8;
+        default:
+            return 0;
+    }
+}
+
+static void collect_int(mp_obj_t object, mz_arg_t *arg) {
+    mp_int_t v;
+    if (mp_obj_is_small_int(object)) {
+        v = MP_OBJ_SMALL_INT_VALUE(object);
+    } else {
+        // A natmod has only the truncating conversion, so the result is compared.
+        v = (mp_int_t)mp_obj_get_int_truncated(object);
+        if (mp_binary_op(MP_BINARY_OP_EQUAL, mp_obj_new_int(v), object) != mp_const_true) {
+            raise_status(MZ_E_RANGE);
+        }
+    }
+    if (v > INT32_MAX || v < -INT32_MAX) {
+        raise_status(MZ_E_RANGE);
+    }
+    arg->data = NULL;
+    arg->n = (int32_t)v;
+    arg->width = 0;
+}
+
+static void collect_buffer(mp_obj_t object, mp_uint_t access, mz_arg_t *arg) {
+    mp_buffer_info_t info;
+    mp_get_buffer_raise(object, &info, access);
+    arg->data = info.buf;
+    arg->n = (int32_t)info.len;
+    arg->width = item_width(info.typecode);
+    if (arg->width == 0) {
+        raise_status(MZ_E_TYPE);
+    }
+    if (info.len > INT32_MAX) {
+        raise_status(MZ_E_LENGTH);
+    }
+}
+
+static mp_obj_t call(const char *signature, mz_entry_t entry, const mp_obj_t *objects) {
+    mz_arg_t args[MZ_MAX_ARGS];
+    for (int32_t i = 0; signature[i]; ++i) {
+        switch (signature[i]) {
+            case 'i':
+                collect_int(objects[i], &args[i]);
+                break;
+            case 'w':
+                collect_buffer(objects[i], MP_BUFFER_RW, &args[i]);
+                break;
+            default:
+                collect_buffer(objects[i], MP_BUFFER_READ, &args[i]);
+                break;
+        }
+    }
+    int32_t result = mz_invoke(signature, entry, args);
+    if (result < 0) {
+        raise_status(result);
+    }
+    return MP_OBJ_NEW_SMALL_INT(result);
+}
+
+#define DEFINE(name, signature, function) \
+    static mp_obj_t microzo_##name(size_t n_args, const mp_obj_t *args) { \
+        (void)n_args; \
+        return call(signature, function, args); \
+    } \
+    static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(microzo_##name##_obj, sizeof(signature) - 1, \
+    sizeof(signature) - 1, microzo_##name);
+MZ_API(DEFINE)
+
+#if MICROPY_ENABLE_DYNRUNTIME
+
+#define STORE(name, signature, function) \
+    mp_store_global(MP_QSTR_##name, MP_OBJ_FROM_PTR(&microzo_##name##_obj));
+
+mp_obj_t mpy_init(mp_obj_fun_bc_t *self, size_t n_args, size_t n_kw, mp_obj_t *args) {
+    MP_DYNRUNTIME_INIT_ENTRY
+    MZ_API(STORE)
+    MP_DYNRUNTIME_INIT_EXIT
+}
+
+#else
+
+#define ENTRY(name, signature, function) \
+    { MP_ROM_QSTR(MP_QSTR_##name), MP_ROM_PTR(&microzo_##name##_obj) },
+
+static const mp_rom_map_elem_t microzo_globals_table[] = {
+    { MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__microzo) },
+    MZ_API(ENTRY)
+};
+static MP_DEFINE_CONST_DICT(microzo_globals, microzo_globals_table);
+
+const mp_obj_module_t microzo_module = {
+    .base = { &mp_type_module },
+    .globals = (mp_obj_dict_t *)&microzo_globals,
+};
+
+MP_REGISTER_MODULE(MP_QSTR__microzo, microzo_module);
+
+#endif
