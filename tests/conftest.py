@@ -1,6 +1,7 @@
 """What all tests share: emulated boards."""
 
 import pytest
+
 from microzo_host.emulator import Board
 
 

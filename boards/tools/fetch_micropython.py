@@ -62,7 +62,7 @@ def main():
     version, folder = sys.argv[1], Path(sys.argv[2])
     if version not in SHA256:
         known = ", ".join(SHA256)
-        sys.exit(f"MicroPython {version} is not pinned here (known: {known}); give MPY_DIR=folder.")
+        sys.exit(f"MicroPython {version} has no pinned hash (only {known}); give MPY_DIR=folder.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     file = folder.parent / f"micropython-{version}.tar.xz"

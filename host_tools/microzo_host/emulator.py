@@ -101,7 +101,14 @@ class Board:
     """One emulated board; a context manager, also usable through start() and close()."""
 
     def __init__(
-        self, ram="256K", usermod=False, fs=None, disk=None, romfs=None, icount=False, firmware=None
+        self,
+        ram="256K",
+        usermod=False,
+        fs=None,
+        disk=None,
+        romfs=None,
+        icount=False,
+        firmware=None,
     ):
         kind = "usermod" if usermod else "stock"
         self.firmware = Path(firmware or FIRMWARE / f"mps2-an386-{ram}-{kind}.elf")
@@ -367,7 +374,10 @@ def main():
             if args.repl:
                 command = [sys.executable, "-m", "mpremote", "connect", board.port, "repl"]
                 return subprocess.call(command)
-            print(f"mpremote connect {board.port}    (Ctrl-C here switches the board off)", flush=True)
+            print(
+                f"mpremote connect {board.port}    (Ctrl-C here switches the board off)",
+                flush=True,
+            )
             while board.failure is None:
                 select.select([], [], [], 0.2)
             print(board.failure, file=sys.stderr)

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from microzo_host.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
 
 
@@ -69,8 +70,8 @@ def test_stdin_gets_any_bytes_and_loses_none(stock_board):
     transport = stock_board.transport()
     data = bytes(range(256)) * 16
     transport.exec_raw_no_follow(
-        f"import micropython, sys, binascii\nmicropython.kbd_intr(-1)\nb = bytearray({len(data)})\n"
-        "print('go')\nimport time\ntime.sleep_ms(200)\nsys.stdin.buffer.readinto(b)\n"
+        f"import micropython, sys, time\nmicropython.kbd_intr(-1)\nb = bytearray({len(data)})\n"
+        "print('go')\ntime.sleep_ms(200)\nsys.stdin.buffer.readinto(b)\n"
         "print(b == bytes(range(256)) * 16)"
     )
     assert transport.read_until(1, b"go\r\n").endswith(b"go\r\n")

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+
 from microzo_host.emulator import BoardError
 
 
