@@ -240,10 +240,15 @@ def accumulator_bound(plan, o, f=0):
     return ((127 + plan[o + L.EPS_W]) * swing * row_len(plan, o) + plan[o + L.B_MAX]) << f
 
 
+def fits(plan, o, f):
+    """Whether f fraction bits keep accumulators below 2^30 and perturbed weights in int16."""
+    return accumulator_bound(plan, o, f) < _LIMIT and (127 + plan[o + L.EPS_W]) << f < 1 << 15
+
+
 def fraction_bits(plan, o):
-    """The largest F <= 8 that the accumulator allows; 0 also when none does."""
+    """The largest F <= 8 that fits; 0 also when none does."""
     f = 8
-    while f and accumulator_bound(plan, o, f) >= _LIMIT:
+    while f and not fits(plan, o, f):
         f -= 1
     return f
 
@@ -392,7 +397,7 @@ def _validate_weights(plan, o, who, within):
     within(L.B_MAX, 0, _LIMIT - 1, "largest bias")
     within(L.EPS_W, 0, 127, "weight perturbation")
     within(L.EPS_B, 0, 16, "bias perturbation")
-    if accumulator_bound(plan, o, plan[o + L.F]) >= _LIMIT:
+    if not fits(plan, o, plan[o + L.F]):
         _refuse("%s can overflow 32-bit sums (%d inputs to each output)" % (who, k), "make the layer narrower or split it")
 
 

@@ -1,7 +1,8 @@
 """The native API (SPEC.md, section 4) in Python alone: for boards that load no native code, and to read.
 
-Bit-identical to the C kernels, some hundred times slower, and it allocates. One difference: buffers may lie at
-any address. Runs on MicroPython, CircuitPython and CPython.
+Bit-identical to the C kernels, some hundred times slower, and it allocates. What Python cannot see is not refused:
+the address of a buffer, the size of its items, and whether it overlaps another. Runs on MicroPython, CircuitPython
+and CPython.
 """
 
 from array import array
@@ -211,6 +212,16 @@ class _Net:
         if o[L.BIAS_OFF] < 0:
             _check(self.blob, o[L.B_OFF], 4 * c, 4)
 
+    def check_scratch(self, o):
+        """The operator's scratch is in the arena, apart from its tensors and the logits."""
+        h = self.head
+        at = h[L.SCRATCH_OFF]
+        need = _scratch(o)
+        _require(h[L.SCRATCH_LEN] >= need, "SCRATCH_LEN is too small")
+        _check(self.arena, at, h[L.SCRATCH_LEN], 4)
+        good = _apart(at, need, o[L.IN_OFF], _in_size(o)) and _apart(at, need, o[L.OUT_OFF], _out_size(o))
+        _require(good and _apart(at, need, h[L.LOGITS_OFF], 4 * self.classes), "the scratch overlaps a tensor")
+
     def check_scale(self, o):
         if o[L.MS_OFF] < 0:
             _check(self.blob, o[L.M_OFF], 4 * o[L.OUT_C], 4)
@@ -228,6 +239,7 @@ class _Net:
         elif o[L.KIND] <= L.DENSE:
             self.check_parameters(o)
             self.check_scale(o)
+            self.check_scratch(o)
             if o[L.FLAGS] & L.EMIT_LOGITS:
                 last = o[L.OUT_C] == self.classes and index == self.n_ops - 1
                 _require(last, "only the last operator makes the logits")
@@ -249,7 +261,8 @@ class _Net:
         _check(self.arena, self.head[L.LOGITS_OFF], 4 * self.classes, 4)
 
     def logits(self):
-        return unpack_from("<%di" % self.classes, self.arena, self.head[L.LOGITS_OFF])
+        z = unpack_from("<%di" % self.classes, self.arena, self.head[L.LOGITS_OFF])
+        return [_sat(v, -_LOGIT_MAX, _LOGIT_MAX) for v in z]
 
     def set_logit(self, c, value):
         pack_into("<i", self.arena, self.head[L.LOGITS_OFF] + 4 * c, _sat(value, -_LOGIT_MAX, _LOGIT_MAX))
@@ -258,8 +271,10 @@ class _Net:
 
     def bias(self, o, c):
         if o[L.BIAS_OFF] >= 0:
-            return _get("<i", self.state, o[L.BIAS_OFF] + 4 * c)
-        return _get("<i", self.blob, o[L.B_OFF] + 4 * c)
+            bias = _get("<i", self.state, o[L.BIAS_OFF] + 4 * c)
+        else:
+            bias = _get("<i", self.blob, o[L.B_OFF] + 4 * c)
+        return _sat(bias, -o[L.B_MAX], o[L.B_MAX])
 
     def scale(self, o, c):
         """(mult, shift)"""
@@ -289,6 +304,27 @@ def _in_size(o):
 
 def _out_size(o):
     return o[L.OUT_H] * o[L.OUT_W] * o[L.OUT_C]
+
+
+def _fits(o):
+    """The bounds of SPEC.md, 1.4."""
+    f = o[L.F] if o[L.MASTER_OFF] >= 0 else 0
+    top = 127 + o[L.EPS_W]
+    swing = max(127 - o[L.IN_ZP], o[L.IN_ZP] + 128)
+    return (top * swing * _row_len(o) + o[L.B_MAX]) << f < 1 << 30 and top << f < 1 << 15
+
+
+def _scratch(o):
+    kind = o[L.KIND]
+    if kind == L.CONV or kind == L.DENSE:
+        return 12 * (_row_len(o) + 3 & ~3) + 128
+    if kind == L.DWCONV:
+        return 32 * _row_len(o) + 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H] + 128
+    return 0
+
+
+def _apart(a, length, b, other):
+    return a + length <= b or b + other <= a
 
 
 def _check_shape(o):
@@ -325,7 +361,7 @@ def _check_shape(o):
     else:
         good = good and o[L.OUT_C] * _row_len(o) < 1 << 24
         good = good and 0 <= o[L.F] <= 8 and 0 <= o[L.B_MAX] < 1 << 30 and 0 <= o[L.TID] < 1 << 20
-        good = good and 0 <= o[L.EPS_W] <= 127 and 0 <= o[L.EPS_B] <= 16
+        good = good and 0 <= o[L.EPS_W] <= 127 and 0 <= o[L.EPS_B] <= 16 and _fits(o)
         if o[L.FLAGS] & L.EMIT_LOGITS:
             good = good and o[L.OUT_H] == o[L.OUT_W] == 1
     _require(good, "an operator's output size, kernel or padding is wrong")
@@ -711,6 +747,7 @@ def stats(plan, blob, state, arena, op, s, sums):
     _check_out(sums, 16 * o[L.OUT_C])
     _check(arena, o[L.IN_OFF], _in_size(o))
     net.check_parameters(o)
+    net.check_scratch(o)
     x = _int8s(arena, o[L.IN_OFF], _in_size(o))
     for c, w, bias in _Pass().rows(net, o, op):
         s1 = s2 = 0
@@ -738,6 +775,10 @@ def stats_finish(n, s, sums, out):
     _require(length % 16 == 0, "sums must hold two int64 a channel")
     channels = length // 16
     _check_out(out, 8 * channels)
+    for c in range(channels):
+        s1 = _get("<q", sums, 8 * c)
+        s2 = _get("<q", sums, 8 * (channels + c))
+        _require(abs(s1) // n <= 1 << 30 and 0 <= s2 <= 1 << 62, "sums of n accumulators are smaller")
     for c in range(channels):
         s1 = _get("<q", sums, 8 * c)
         q, r = divmod(s1, n)

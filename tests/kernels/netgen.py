@@ -80,7 +80,7 @@ class Network:
         swing = max(127 - zp, zp + 128)
         room = (1 << 30) - 1 - (127 + eps_w) * swing * k
         b_max = min(rng.choice((0, 500, 30000, 1 << 20, 1 << 29)), room)
-        f_max = max(f for f in range(9) if ((127 + eps_w) * swing * k + b_max) << f < 1 << 30)
+        f_max = max(f for f in range(9) if ((127 + eps_w) * swing * k + b_max) << f < 1 << 30 and (127 + eps_w) << f < 1 << 15)
         typical = -max(0, (k * 127 * 60).bit_length() - 8)
         scales = [self.mult_shift(typical) for _ in range(channels)]
         bias = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
@@ -132,7 +132,6 @@ class Network:
         return self.emit(L.PAD, t, (h + p[0] + p[1], w + p[2] + p[3], c), **words)
 
     def add(self, t, u):
-        rng = self.rng
         words = dict(IN2=u, IN2_ZP=self.zero[u], OUT_ZP=self.zero_point())
         for mult, shift, typical, most in (("MULT1", "SHIFT1", -1, 0), ("MULT2", "SHIFT2", -1, 0), ("MULT", "SHIFT", -18, 30)):
             words[mult], words[shift] = self.mult_shift(typical)
@@ -175,7 +174,7 @@ class Network:
         """Random masters, biases and multipliers, in range, with extremes."""
         rng, plan = self.rng, self.plan
         state = bytearray(plan[L.STATE_LEN])
-        for i, op in enumerate(self.ops):
+        for i in range(len(self.ops)):
             o = L.op_base(i)
             channels, k = plan[o + L.OUT_C], planner.row_len(plan, o)
             if plan[o + L.MASTER_OFF] >= 0:
@@ -201,17 +200,21 @@ class Network:
 
 
 def pads(rng, k, most=3):
+    """Top, bottom, left, right, each at most `most` and below the kernel k."""
     return tuple(rng.choice((0, 0, rng.randint(0, min(most, k[i // 2] - 1)))) for i in range(4))
 
 
-def random_net(rng, size="small"):
-    """One to seven operators of random kinds, ended by something that makes at most 64 logits."""
-    limit = {"tiny": 5, "small": 9, "large": 17}[size]
-    net = Network(rng, (rng.randint(1, limit), rng.randint(1, limit), rng.choice((1, 1, 2, 3, 4, 5, 8))))
+def random_net(rng, content=None, limit=9, channels=8):
+    """One to seven operators of random kinds, ended by something that makes at most 16 logits.
+
+    rng draws the structure, content (default: rng) the parameters; limit: largest input side. The plan is laid out for
+    passes that start at `net.first`.
+    """
+    net = Network(content or rng, (rng.randint(1, limit), rng.randint(1, limit), rng.choice((1, 1, 2, 3, 4, 5, 8))))
     t = 0
-    for _ in range(rng.randint(0, 5)):
-        t = random_op(net, rng, t, 2 if size == "tiny" else 12)
-    h, w, c = net.shapes[t]
+    for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
+        t = random_op(net, rng, t, channels)
+    h, w, _ = net.shapes[t]
     end = rng.choice(("dense", "dense", "logits", "logits", "pool", "conv"))
     if end == "pool" and net.ops:
         net.pool(t, L.AVGPOOL, (h, w), (1, 1))
@@ -219,14 +222,15 @@ def random_net(rng, size="small"):
         net.conv(t, rng.randint(1, 12), (h, w), (1, 1), logits=True)
     else:
         net.dense(t, rng.choice((1, 2, 3, 7, 10, 16)), logits=end == "logits")
-    return net.finish()
+    net.first = rng.randrange(len(net.ops))
+    return net.finish(first=net.first)
 
 
 def random_op(net, rng, t, most_channels):
     h, w, c = net.shapes[t]
     k = (rng.randint(1, min(h, 5)), rng.randint(1, min(w, 5)))
     s = (rng.randint(1, 3), rng.randint(1, 3))
-    kind = rng.choice(("conv", "conv", "dw", "dw", "avg", "max", "add", "pad", "res"))
+    kind = rng.choice(("conv", "conv", "dw", "dw", "avg", "max", "add", "pad", "residual"))
     if kind == "conv":
         return net.conv(t, rng.randint(1, most_channels), k, s, pads(rng, (9, 9)))
     if kind == "dw":
@@ -236,7 +240,22 @@ def random_op(net, rng, t, most_channels):
     if kind == "pad":
         return net.pad(t, pads(rng, (9, 9)))
     if kind == "add":
-        others = [u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]]
-        return net.add(t, rng.choice(others))
+        return net.add(t, rng.choice([u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]]))
     u = net.conv(t, c, (1, 1)) if rng.random() < 0.5 else net.dwconv(t, 1, (1, 1))
     return net.add(u, t)
+
+
+def tail_net(rng, content=None):
+    """A convolution, perhaps an average pool, and a head; `net.tail` and `net.head` are their indices."""
+    net = Network(content or rng, (rng.randint(1, 8), rng.randint(1, 8), rng.choice((1, 2, 3, 5))))
+    t = net.dwconv(0, 1, (1, 1)) if rng.random() < 0.3 else 0
+    h, w, _ = net.shapes[t]
+    k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))
+    t = net.conv(t, rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2))
+    net.tail = net.first = len(net.ops) - 1
+    if rng.random() < 0.7:
+        k = (rng.randint(1, net.shapes[t][0]), rng.randint(1, net.shapes[t][1]))
+        t = net.pool(t, L.AVGPOOL, k, k)
+    net.head = len(net.ops)
+    net.dense(t, rng.choice((1, 2, 5, 10)), logits=rng.random() < 0.5)
+    return net.finish(first=net.tail, pin_outputs=(net.tail,))

@@ -28,7 +28,14 @@ def whole(buf, dtype):
 
 
 def parameters(params, count):
-    return [int(v) for v in part(readable(params), 0, count, np.int32)]
+    return [int(v) for v in part(readable(params, 4), 0, count, np.int32)]
+
+
+def refuse_overlap(outputs, others):
+    """No output may share memory with another buffer of the call."""
+    for i, out in enumerate(outputs):
+        for other in [*others, *outputs[:i]]:
+            require(not np.shares_memory(readable(out), readable(other)), "a writable buffer overlaps another one")
 
 
 def check_seed(seed):
@@ -45,18 +52,20 @@ def version():
 
 
 def input(plan, blob, arena, sample):
+    refuse_overlap([arena], [plan, blob, sample])
     net = Net(plan, blob, None, arena)
     words = net.words
     count = int(words[L.NET_IN_H]) * int(words[L.NET_IN_W]) * int(words[L.NET_IN_C])
     require(all(1 <= words[w] <= 65535 for w in (L.NET_IN_H, L.NET_IN_W, L.NET_IN_C)), "the input shape is out of range")
     table = part(net.blob, int(words[L.TABLE_OFF]), 256, np.int8)
-    raw = part(readable(sample), 0, count, np.uint8)
+    raw = part(readable(sample, 1), 0, count, np.uint8)
     target = part(net.arena, int(words[L.op_base(0) + L.IN_OFF]), count, np.int8)
     target[...] = table[raw]
     return 0
 
 
 def forward(plan, blob, state, arena, first, last, mode):
+    refuse_overlap([state, arena], [plan, blob])
     net = Net(plan, blob, state, arena)
     first, last, mode = integer(first), integer(last), integer(mode)
     require(mode in (0, 1), "mode must be 0 or 1")
@@ -65,8 +74,10 @@ def forward(plan, blob, state, arena, first, last, mode):
 
 
 def loss(plan, arena, label, err):
-    net = Net(plan, None, None, arena)
-    label, err = integer(label), writable(err)
+    refuse_overlap([err], [plan, arena])
+    net = Net(plan)
+    net.arena = readable(arena)
+    label, err = integer(label), writable(err, 4)
     require(0 <= label < net.classes, "the label is out of range")
     target = part(err, 0, net.classes, np.int32) if len(err) else None
     value, error = cross_entropy(net.logits(), label)
@@ -76,9 +87,10 @@ def loss(plan, arena, label, err):
 
 
 def probe(plan, blob, state, arena, params, out):
+    refuse_overlap([state, arena, out], [plan, blob, params])
     net = Net(plan, blob, state, arena)
     first, seed, label, mode, what, low, high, eps_shift = parameters(params, 8)
-    losses = part(writable(out), 0, 2, np.int32)
+    losses = part(writable(out, 4), 0, 2, np.int32)
     check_seed(seed)
     check_span(net, low, high, what)
     require(0 <= label < net.classes, "the label is out of range")
@@ -90,12 +102,13 @@ def probe(plan, blob, state, arena, params, out):
 
 
 def update(plan, blob, state, arena, params, pairs):
+    refuse_overlap([state, arena], [plan, blob, params, pairs])
     net = Net(plan, blob, state, arena)
     low, high, what, n, shift = parameters(params, 5)
     check_span(net, low, high, what)
     require(0 <= n <= 64, "n must be 0..64")
     require(0 <= shift <= 31, "shift must be 0..31")
-    table = part(readable(pairs), 0, 2 * n, np.int32).reshape(n, 2).tolist()
+    table = part(readable(pairs, 4), 0, 2 * n, np.int32).reshape(n, 2).tolist()
     for seed, coef in table:
         check_seed(seed)
         require(abs(coef) <= 1 << 20, "a coefficient is out of range")
@@ -108,6 +121,7 @@ def update(plan, blob, state, arena, params, pairs):
 
 
 def init_state(plan, blob, state):
+    refuse_overlap([state], [plan, blob])
     net = Net(plan, blob, state)
     moves = []
     for o in map(net.op, range(net.n_ops)):
@@ -118,51 +132,58 @@ def init_state(plan, blob, state):
         if o.bias_off >= 0:
             moves.append((net.state_bias(o), net.blob_bias(o)))
         if o.ms_off >= 0:
-            moves += zip(net.state_scale(o), net.blob_scale(o))
+            moves += zip(net.state_scale(o), net.blob_scale(o), strict=True)
     for target, value in moves:
         target[...] = value
     return 0
 
 
 def stats(plan, blob, state, arena, op, s, sums):
+    refuse_overlap([state, arena, sums], [plan, blob])
     net = Net(plan, blob, state, arena)
-    o, s, sums = net.weighted(integer(op)), integer(s), writable(sums)
+    o, s, sums = net.weighted(integer(op)), integer(s), writable(sums, 8)
     require(0 <= s <= 31, "s must be 0..31")
     target = part(sums, 0, 2 * o.out_c, np.int64).reshape(2, o.out_c)
     net.input(o)
+    net.check_scratch(o)
     statistics.accumulate_sums(net, o, s, target)
     return 0
 
 
 def stats_finish(n, s, sums, out):
-    n, s, sums = integer(n), integer(s), readable(sums)
+    refuse_overlap([out], [sums])
+    n, s, sums = integer(n), integer(s), readable(sums, 8)
     require(n >= 1, "n must be at least 1")
     require(0 <= s <= 31, "s must be 0..31")
     require(len(sums) % 16 == 0, "sums must hold two int64 a channel")
     s1, s2 = whole(sums, np.int64).reshape(2, -1).tolist()
-    target = part(writable(out), 0, 2 * len(s1), np.int32).reshape(2, -1)
+    target = part(writable(out, 4), 0, 2 * len(s1), np.int32).reshape(2, -1)
+    small = all(abs(a) // n <= 1 << 30 and 0 <= b <= 1 << 62 for a, b in zip(s1, s2, strict=True))
+    require(small, "sums of n accumulators are smaller")
     for c in range(len(s1)):
         target[:, c] = statistics.finish(n, s, s1[c], s2[c])
     return 0
 
 
 def realign(plan, blob, state, op, stats, alpha, out):
+    refuse_overlap([out], [plan, blob, state, stats])
     net = Net(plan, blob)
     net.state = readable(state)
     o, alpha = net.weighted(integer(op)), integer(alpha)
     require(0 <= alpha <= 256, "alpha must be 0..256")
     require(o.bias_off >= 0 and o.ms_off >= 0, "realign needs the operator's biases and multipliers in the state")
-    wanted = part(readable(stats), 0, 2 * o.out_c, np.int32).reshape(2, o.out_c)
-    target = part(writable(out), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
+    wanted = part(readable(stats, 4), 0, 2 * o.out_c, np.int32).reshape(2, o.out_c)
+    target = part(writable(out, 4), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
     target[...] = statistics.realign(net, o, wanted, alpha)
     return 0
 
 
 def assign(plan, state, op, vals):
+    refuse_overlap([state], [plan, vals])
     net = Net(plan, None, state)
     o = net.weighted(integer(op))
     require(o.bias_off >= 0 and o.ms_off >= 0, "assign needs the operator's biases and multipliers in the state")
-    bias, mult, shift = part(readable(vals), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
+    bias, mult, shift = part(readable(vals, 4), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
     held, (held_mult, held_shift) = net.state_bias(o), net.state_scale(o)
     require((abs(bias.astype(np.int64)) <= o.b_max).all(), "a bias is out of range")
     require(((mult == 0) | (mult >= 1 << 30)).all(), "a multiplier is out of range")
@@ -172,16 +193,18 @@ def assign(plan, state, op, vals):
 
 
 def head_grad(plan, blob, state, arena, op, err, grad):
+    refuse_overlap([state, arena, grad], [plan, blob, err])
     net = Net(plan, blob, state, arena)
     o = net.op(integer(op))
     require(o.kind == L.DENSE, "the head must be a DENSE operator")
-    error = part(readable(err), 0, o.out_c, np.int32)
-    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    error = part(readable(err, 4), 0, o.out_c, np.int32)
+    target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
     gradient.head(net, o, error, target)
     return 0
 
 
 def tail_grad(plan, blob, state, arena, op, head, err, grad):
+    refuse_overlap([state, arena, grad], [plan, blob, err])
     net = Net(plan, blob, state, arena)
     o, head = net.op(integer(op)), net.op(integer(head))
     require(o.kind == L.CONV and head.kind == L.DENSE, "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE")
@@ -196,30 +219,32 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     else:
         require(head.index == o.index + 1 and head.source == o.target, "the tail is not connected")
         require(head.k == o.out_size, "the tail's shapes differ")
-    error = part(readable(err), 0, head.out_c, np.int32)
-    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    error = part(readable(err, 4), 0, head.out_c, np.int32)
+    target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
     net.input(o), net.output(o)
     gradient.tail(net, o, pool, head, error, target)
     return 0
 
 
 def apply_grad(plan, state, op, shift, decay, grad):
+    refuse_overlap([state, grad], [plan])
     net = Net(plan, None, state)
     o, shift, decay = net.weighted(integer(op)), integer(shift), integer(decay)
     require(0 <= shift <= 31 and 0 <= decay <= 31, "shift and decay must be 0..31")
     require(o.master_off >= 0 or o.bias_off >= 0, "the operator has nothing to train")
-    target = part(writable(grad), 0, o.out_c * (o.k + 1), np.int32)
+    target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
     net.masters(o), net.state_bias(o)
     gradient.apply(net, o, shift, decay, target)
     return 0
 
 
 def export_weights(plan, state, op, out):
+    refuse_overlap([out], [plan, state])
     net = Net(plan)
     net.state = readable(state)
     o = net.weighted(integer(op))
     require(o.master_off >= 0, "the operator has no masters")
-    target = part(writable(out), 0, o.out_c * o.k, np.int8)
+    target = part(writable(out, 1), 0, o.out_c * o.k, np.int8)
     target[...] = ((net.masters(o).astype(np.int32) + 128) >> 8).reshape(-1)
     return 0
 
@@ -228,7 +253,7 @@ def signs(seed, t, row, k, out):
     seed, t, row, k = integer(seed), integer(t), integer(row), integer(k)
     check_seed(seed)
     require(t >= 0 and row >= 0 and k >= 1, "stream, row and length must not be negative")
-    part(writable(out), 0, k, np.int8)[...] = rng.sign_rows(seed, t, [row], k)[0]
+    part(writable(out, 1), 0, k, np.int8)[...] = rng.sign_rows(seed, t, [row], k)[0]
     return 0
 
 
@@ -240,7 +265,7 @@ def derive(seed, a, b):
 
 
 def shuffle(seed, idx):
-    seed, idx = integer(seed), whole(writable(idx), np.uint16)
+    seed, idx = integer(seed), whole(writable(idx, 2), np.uint16)
     check_seed(seed)
     require(len(idx) <= 65536, "at most 65536 entries")
     rng.shuffle(seed, idx)
@@ -267,9 +292,10 @@ def check_seal(buf, n):
 
 
 def requant(acc, mult, shift, out):
+    refuse_overlap([out], [acc])
     mult, shift = integer(mult), integer(shift)
     ops.check_scale(mult, shift, 30)
-    values = whole(readable(acc), np.int32)
-    target = part(writable(out), 0, len(values), np.int32)
+    values = whole(readable(acc, 4), np.int32)
+    target = part(writable(out, 4), 0, len(values), np.int32)
     target[...] = requantize(values, mult, shift)
     return 0

@@ -17,8 +17,8 @@ def exponentials(logits):
 
 
 def cross_entropy(logits, label):
-    """(loss Q12, err int64[C] Q15)."""
-    z = np.asarray(logits, np.int64)
+    """(loss Q12, err int64[C] Q15); logits are read as clamped to +-2^20."""
+    z = np.clip(np.asarray(logits, np.int64), -(1 << 20), 1 << 20)
     e = exponentials(z)
     total = int(e.sum())
     k = total.bit_length() - 1

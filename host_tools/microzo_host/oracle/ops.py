@@ -113,6 +113,7 @@ def check(net, o):
     if o.weighted:
         Reading().parameters(net, o)
         net.scale(o)
+        net.check_scratch(o)
         if o.flags & L.EMIT_LOGITS:
             require(o.out_c == net.classes and o.index == net.n_ops - 1, "only the last operator makes the logits")
             net.logit_scale(o)

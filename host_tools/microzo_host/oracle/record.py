@@ -23,16 +23,19 @@ def require(condition, message):
         raise ValueError(message)
 
 
-def readable(obj):
-    """A uint8 view of any contiguous buffer."""
-    view = memoryview(obj).cast("B")
+def readable(obj, size=None):
+    """A uint8 view of a contiguous buffer of integers: bytes, or items of `size` bytes (None: any)."""
+    view = memoryview(obj)
+    if view.format.strip("@=<") not in tuple("bBhHiIlLqQ") or size and view.itemsize not in (1, size):
+        raise TypeError("a buffer has the wrong type of items")
+    view = view.cast("B")
     return np.frombuffer(view, np.uint8) if len(view) else np.zeros(0, np.uint8)
 
 
-def writable(obj):
+def writable(obj, size=None):
     if memoryview(obj).readonly:
         raise TypeError("an output buffer is read-only")
-    return readable(obj)
+    return readable(obj, size)
 
 
 def part(buf, offset, count, dtype):
@@ -48,7 +51,7 @@ class Net:
     """Plan and buffers of one call. blob, state and arena may be None where the call has none."""
 
     def __init__(self, plan, blob=None, state=None, arena=None):
-        raw = readable(plan)
+        raw = readable(plan, 4)
         self.words = words = part(raw, 0, len(raw) // 4, np.int32)
         require(len(words) >= L.HEADER_WORDS, "the plan is too short")
         require(words[L.MAGIC] == L.MAGIC_VALUE and words[L.MAJOR] == L.VERSION_MAJOR, "not a plan of this version")
@@ -61,6 +64,7 @@ class Net:
         self.arena = None if arena is None else writable(arena)
 
     def logits(self):
+        """The logits' place in the arena, int32[classes]."""
         return part(self.arena, int(self.words[L.LOGITS_OFF]), self.classes, np.int32)
 
     def op(self, index):
@@ -73,12 +77,26 @@ class Net:
         o.in_size, o.out_size = o.in_h * o.in_w * o.in_c, o.out_h * o.out_w * o.out_c
         o.k = {L.CONV: o.k_h * o.k_w * o.in_c, L.DWCONV: o.k_h * o.k_w, L.DENSE: o.in_c}.get(o.kind, 0)
         o.weighted = o.kind in WEIGHTED
+        if o.weighted:
+            check_training(o)
         return o
 
     def weighted(self, index):
         o = self.op(index)
         require(o.weighted, "the operator has no weights")
         return o
+
+    def check_scratch(self, o):
+        """Scratch of an operator with weights: large enough, apart from its tensors and the logits."""
+        offset, length = int(self.words[L.SCRATCH_OFF]), int(self.words[L.SCRATCH_LEN])
+        if o.kind == L.DWCONV:
+            need = 32 * o.k + 8 * (o.in_w + o.p_l + o.p_r) * o.k_h + 128
+        else:
+            need = 12 * (o.k + 3 & ~3) + 128
+        require(length >= need, "SCRATCH_LEN is too small")
+        scratch = part(self.arena, offset, length // 4, np.int32)[: need // 4]
+        for tensor in (self.input(o), self.output(o), self.logits()):
+            require(not np.shares_memory(scratch, tensor), "the scratch overlaps a tensor")
 
     # activations, int8 views of the arena
 
@@ -129,7 +147,7 @@ class Net:
 
     def bias(self, o):
         held = self.state_bias(o)
-        return (self.blob_bias(o) if held is None else held).astype(np.int64)
+        return np.clip((self.blob_bias(o) if held is None else held).astype(np.int64), -o.b_max, o.b_max)
 
     def scale(self, o):
         """(mult, shift), int64 arrays."""
@@ -161,14 +179,15 @@ def check_shape(o):
         require(o.kind != L.DENSE or size == 1, "a dense input is not flat")
     require(o.kind != L.DWCONV or o.out_c % o.in_c == 0, "depthwise channels do not divide")
     require(o.kind in WEIGHTED or o.in_c == o.out_c, "an operator changes the channels")
-    if o.kind in WEIGHTED:
-        check_training(o)
 
 
 def check_training(o):
-    require(o.out_c * o.k_h * o.k_w * o.in_c < 1 << 24 or o.kind == L.DWCONV, "an operator has too many weights")
+    require(o.out_c * o.k < 1 << 24, "an operator has too many weights")
     require(0 <= o.f <= 8 and 0 <= o.b_max < 1 << 30, "F or B_MAX is out of range")
     require(0 <= o.eps_w <= 127 and 0 <= o.eps_b <= 16, "a perturbation size is out of range")
     require(0 <= o.tid < 1 << 20, "a stream id is out of range")
+    f, top = o.f if o.master_off >= 0 else 0, 127 + o.eps_w
+    widest = top * max(127 - o.in_zp, o.in_zp + 128) * o.k + o.b_max
+    require(widest << f < 1 << 30 and top << f < 1 << 15, "an accumulator or a perturbed weight can overflow")
     if o.flags & L.EMIT_LOGITS:
         require(o.out_h == o.out_w == 1, "logits need one output position")

@@ -1,0 +1,272 @@
+"""Seeded generators of cases: calls that must succeed, and their networks."""
+
+import random
+import struct
+
+import netgen
+from caseformat import BYTEARRAY, GUARDED, READ_ONLY, Buf, Case
+from microzo import layout as L
+from microzo import plan as planner
+
+INT32_MAX = (1 << 31) - 1
+
+
+def ints(values, kind=GUARDED, **more):
+    values = list(values)
+    return Buf(struct.pack("<%di" % len(values), *values), kind, **more)
+
+
+def readable(rng, data):
+    """A buffer for reading, in one of the shapes a user has."""
+    return Buf(bytes(data), rng.choice((GUARDED, GUARDED, READ_ONLY, BYTEARRAY)))
+
+
+def garbage(rng, length):
+    return rng.randbytes(length)
+
+
+class NetCases:
+    """Cases around one network; every method returns one case."""
+
+    def __init__(self, rng, net):
+        self.rng, self.net, self.plan = rng, net, net.plan
+        self.n = len(net.ops)
+
+    def plan_buf(self):
+        return Buf(self.plan.tobytes(), self.rng.choice((GUARDED, "i", READ_ONLY)))
+
+    def net_args(self, compared=L.SCRATCH_OFF):
+        """plan, blob, state, arena; the arena is compared up to the offset in header word `compared`."""
+        region = 0, self.plan[compared]
+        state = Buf(self.net.state(), self.rng.choice((GUARDED, BYTEARRAY)))
+        arena = Buf(bytes(self.net.arena()), self.rng.choice((GUARDED, BYTEARRAY, "b")), region)
+        return [self.plan_buf(), readable(self.rng, self.net.blob), state, arena]
+
+    def pick(self, test):
+        """Index of a random operator with test(index, base), or None."""
+        found = [i for i in range(self.n) if test(L.op_base(i))]
+        return self.rng.choice(found) if found else None
+
+    def pick_weighted(self, *words):
+        """A random operator with weights whose state offsets `words` are there."""
+        plan = self.plan
+        return self.pick(lambda o: planner.is_weighted(plan, o) and all(plan[o + w] >= 0 for w in words))
+
+    def input(self):
+        plan = self.plan
+        count = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
+        sample = garbage(self.rng, count + self.rng.choice((0, 0, 5)))
+        args = self.net_args()
+        return Case("input", [args[0], args[1], args[3], readable(self.rng, sample)])
+
+    def forward(self):
+        first = self.rng.randrange(self.n)
+        last = self.rng.choice((self.n, self.n, self.rng.randint(first + 1, self.n)))
+        if self.rng.random() < 0.6:
+            first = 0
+        args = self.net_args()
+        return Case("forward", [*args, first, last, self.rng.randint(0, 1)])
+
+    def loss(self):
+        plan, rng = self.plan, self.rng
+        arena = self.net.arena()
+        classes = plan[L.CLASSES]
+        struct.pack_into("<%di" % classes, arena, plan[L.LOGITS_OFF], *logits(rng, classes))
+        err = Buf(garbage(rng, 4 * classes) if rng.random() < 0.7 else b"", rng.choice((GUARDED, BYTEARRAY, "i")))
+        return Case("loss", [self.plan_buf(), Buf(bytes(arena)), rng.randrange(classes), err])
+
+    def probe(self):
+        rng, net = self.rng, self.net
+        lo = rng.choice((0, net.first, rng.randint(0, self.n)))
+        hi = rng.choice((self.n, rng.randint(lo, self.n)))
+        params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3), rng.randint(0, 3), lo, hi,
+                  rng.choice((0, 0, 1, 2, 5, 8, 31)))  # fmt: skip
+        args = self.net_args(L.PIN_LEN)
+        return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), ints((-1, -1))])
+
+    def update(self):
+        rng = self.rng
+        lo = rng.randint(0, self.n)
+        n = rng.choice((0, 1, 1, 2, 3, 8, 64))
+        coefs = [rng.choice((0, 1, -1, 1 << 20, -(1 << 20), rng.randint(-5000, 5000))) for _ in range(n)]
+        pairs = [v for c in coefs for v in (seed(rng), c)]
+        params = (rng.choice((0, lo)), self.n, rng.randint(0, 3), n, rng.choice((0, 1, 4, 8, 12, 20, 31)))
+        return Case("update", [*self.net_args(), ints(params), ints(pairs, rng.choice((GUARDED, "i")))])
+
+    def init_state(self):
+        args = self.net_args()
+        return Case("init_state", args[:3])
+
+    def stats(self):
+        i = self.pick_weighted()
+        if i is None:
+            return None
+        o = L.op_base(i)
+        positions = self.plan[o + L.OUT_H] * self.plan[o + L.OUT_W]
+        bits = planner.accumulator_bound(self.plan, o).bit_length()
+        least = max(0, (2 * bits + positions.bit_length() - 61 + 1) // 2)
+        sums = struct.pack("<%dq" % (2 * self.plan[o + L.OUT_C]), *(
+            self.rng.randint(-(1 << 40), 1 << 40) for _ in range(2 * self.plan[o + L.OUT_C])))  # fmt: skip
+        s = self.rng.choice((least, least + 1, self.rng.randint(least, 31), 31))
+        return Case("stats", [*self.net_args(), i, s, Buf(sums, self.rng.choice((GUARDED, "q")))])
+
+    def realign(self):
+        rng = self.rng
+        i = self.pick_weighted(L.BIAS_OFF, L.MS_OFF, L.STAT_OFF)
+        if i is None:
+            return None
+        channels = self.plan[L.op_base(i) + L.OUT_C]
+        mean = [rng.choice((0, -INT32_MAX - 1, INT32_MAX, rng.randint(-100000, 100000))) for _ in range(channels)]
+        sd = [rng.choice((0, -5, 1, INT32_MAX, rng.randrange(1 << 20), rng.randrange(1 << 31))) for _ in range(channels)]
+        args = self.net_args()
+        out = Buf(garbage(rng, 12 * channels))
+        alpha = rng.choice((0, 256, 256, rng.randint(0, 256)))
+        return Case("realign", [args[0], args[1], readable(rng, args[2].data), i, ints(mean + sd), alpha, out])
+
+    def assign(self):
+        rng = self.rng
+        i = self.pick_weighted(L.BIAS_OFF, L.MS_OFF)
+        if i is None:
+            return None
+        o = L.op_base(i)
+        channels, b_max = self.plan[o + L.OUT_C], self.plan[o + L.B_MAX]
+        values = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
+        values += [rng.choice((0, 1 << 30, INT32_MAX, rng.randint(1 << 30, INT32_MAX))) for _ in range(channels)]
+        values += [rng.choice((-31, 30, rng.randint(-31, 30))) for _ in range(channels)]
+        return Case("assign", [self.plan_buf(), Buf(self.net.state()), i, ints(values)])
+
+    def head_grad(self):
+        i = self.pick(lambda o: self.plan[o + L.KIND] == L.DENSE)
+        if i is None:
+            return None
+        o = L.op_base(i)
+        channels, k = self.plan[o + L.OUT_C], self.plan[o + L.IN_C]
+        args = self.net_args()
+        return Case("head_grad", [*args, i, error(self.rng, channels), gradient(self.rng, channels * (k + 1))])
+
+    def apply_grad(self):
+        rng = self.rng
+        i = self.pick_weighted(*rng.choice(((L.MASTER_OFF,), (L.BIAS_OFF,), (L.MASTER_OFF, L.BIAS_OFF))))
+        if i is None:
+            return None
+        o = L.op_base(i)
+        count = self.plan[o + L.OUT_C] * (planner.row_len(self.plan, o) + 1)
+        shift = rng.choice((0, 1, 3, 4, 5, 10, 16, 31))
+        decay = rng.choice((0, 0, 1, 3, 31))
+        return Case("apply_grad", [self.plan_buf(), Buf(self.net.state()), i, shift, decay, gradient(rng, count)])
+
+    def export_weights(self):
+        i = self.pick_weighted(L.MASTER_OFF)
+        if i is None:
+            return None
+        o = L.op_base(i)
+        out = Buf(garbage(self.rng, self.plan[o + L.OUT_C] * planner.row_len(self.plan, o)), self.rng.choice((GUARDED, "b")))
+        return Case("export_weights", [self.plan_buf(), readable(self.rng, self.net.state()), i, out])
+
+    def tail_grad(self):
+        """Of a network made by netgen.tail_net."""
+        net, plan = self.net, self.plan
+        o = L.op_base(net.tail)
+        count = plan[o + L.OUT_C] * (planner.row_len(plan, o) + 1)
+        err = error(self.rng, plan[L.CLASSES])
+        return Case("tail_grad", [*self.net_args(), net.tail, net.head, err, gradient(self.rng, count)])
+
+
+NET_FUNCTIONS = (
+    "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state", "stats", "realign",
+    "assign", "head_grad", "apply_grad", "export_weights",
+)  # fmt: skip
+
+
+def seed(rng):
+    return rng.choice((0, 1, (1 << 30) - 1, rng.randrange(1 << 30), rng.randrange(1 << 30)))
+
+
+def logits(rng, classes):
+    """Q12 logits: equal, huge, close together."""
+    top = rng.choice((0, 1, 100, 4096, 40000, 1 << 20))
+    style = rng.choice(("spread", "ends", "equal"))
+    if style == "equal":
+        return [rng.choice((0, top, -top))] * classes
+    return [rng.choice((-top, top)) if style == "ends" else rng.randint(-top, top) for _ in range(classes)]
+
+
+def error(rng, classes):
+    return ints(rng.choice((-32768, 32768, 0, rng.randint(-32768, 32768))) for _ in range(classes))
+
+
+def gradient(rng, count):
+    """int32 within +-2^30, often at the ends."""
+    top = 1 << 30
+    style = rng.choice(("zero", "ends", "any"))
+    values = (0,) if style == "zero" else (-top, top, rng.randint(-top, top)) if style == "ends" else None
+    return ints((rng.choice(values) if values else rng.randint(-top, top) for _ in range(count)), rng.choice((GUARDED, "i")))
+
+
+def net_cases(rng, net, functions=NET_FUNCTIONS):
+    """The cases of one network, without those it cannot serve."""
+    maker = NetCases(rng, net)
+    return [case for case in (getattr(maker, name)() for name in functions) if case]
+
+
+def tail_cases(rng, net):
+    return net_cases(rng, net, ("tail_grad", "tail_grad", "head_grad", "probe"))
+
+
+def wide_loss_case(rng, classes):
+    """loss for any number of classes, without a whole network."""
+    net = netgen.Network(rng, (1, 1, 1))
+    net.dense(0, classes, logits=rng.random() < 0.5)
+    net.first = 0
+    return NetCases(rng, net.finish(trainable=0)).loss()
+
+
+def plain_cases(rng):
+    """The functions that need no network."""
+    top = 1 << 30
+    n, s = rng.choice((1, 2, 3, rng.randint(1, 1000), rng.randint(1, 1 << 20))), rng.choice((0, 0, 1, 4, 12, 31))
+    reach = rng.choice((0, 10, 5000, (top - 1) >> s))
+    s1, s2 = [], []
+    for _ in range(rng.randint(1, 4)):
+        q, width = rng.randint(-reach, reach), rng.choice((0, 3, 1 << 20, 1 << 28))
+        s1.append(q * n + rng.randrange(n))
+        s2.append(min(n * q * q + n * rng.randint(0, width * width) + rng.randrange(n), (1 << 62) - 1))
+    sums = struct.pack("<%dq" % (2 * len(s1)), *s1, *s2)
+    yield Case("stats_finish", [n, s, readable(rng, sums), Buf(bytes(8 * len(s1)))])
+
+    k = rng.choice((1, 2, 31, 32, 33, 64, rng.randint(1, 200)))
+    row, stream = rng.choice((0, 1, rng.randrange(1 << 20), INT32_MAX)), rng.choice((0, 1, 5, rng.randrange(1 << 31)))
+    yield Case("signs", [seed(rng), stream, row, k, Buf(bytes(k), rng.choice((GUARDED, "b", BYTEARRAY)))])
+    a, b = (rng.choice((0, 1, (1 << 28) - 1, rng.randrange(1 << 28))) for _ in range(2))
+    yield Case("derive", [seed(rng), a, b])
+    count = rng.choice((0, 1, 2, 3, rng.randint(4, 300)))
+    order = struct.pack("<%dH" % count, *(rng.randrange(65536) for _ in range(count)))
+    yield Case("shuffle", [seed(rng), Buf(order, rng.choice((GUARDED, "H")))])
+
+    data = garbage(rng, rng.randint(4, 120))
+    start, end = sorted((rng.randint(0, len(data)), rng.randint(0, len(data))))
+    yield Case("crc32", [readable(rng, data), start, end])
+    n = rng.randint(0, len(data) - 4)
+    sealed = bytearray(data)
+    sealed[n : n + 4] = __import__("zlib").crc32(data[:n]).to_bytes(4, "little")
+    yield Case("seal", [Buf(data), n])
+    yield Case("check_seal", [readable(rng, data), n])
+    yield Case("check_seal", [readable(rng, sealed), n])
+
+    mult = rng.choice((0, top, INT32_MAX, rng.randint(top, INT32_MAX)))
+    acc = [rng.choice((0, 1, -1, INT32_MAX, -INT32_MAX - 1, rng.randint(-5000, 5000), rng.randint(-top, top)))
+           for _ in range(rng.randint(0, 12))]  # fmt: skip
+    yield Case("requant", [ints(acc), mult, rng.randint(-31, 30), ints([7] * len(acc))])
+    yield Case("version", [])
+
+
+def good_cases(first_seed, nets, limit=9):
+    """Unjudged cases of `nets` random networks, reproducible from first_seed."""
+    for i in range(nets):
+        rng = random.Random(first_seed * 1000003 + i)
+        yield from net_cases(rng, netgen.random_net(rng, limit=limit))
+        yield from tail_cases(rng, netgen.tail_net(rng))
+        yield from plain_cases(rng)
+    for i, classes in enumerate((1, 2, 3, 100, 1023, 1024)):
+        for j in range(4):
+            yield wide_loss_case(random.Random(first_seed * 1009 + 7 * i + j), classes)
