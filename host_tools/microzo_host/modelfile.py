@@ -12,6 +12,7 @@ import math
 import zlib
 
 import numpy as np
+
 from microzo import layout as L
 from microzo import plan as planner
 
@@ -132,10 +133,14 @@ class Model:
 
 
 def fraction_bits(op):
-    """F of SPEC.md 1.4: the largest f <= 8 that keeps every accumulator below 2^30, or -1."""
-    reach = max(127 - op.in_zp, op.in_zp + 128) * op.row
+    """F of SPEC.md 1.4, or -1 if not even F = 0 is safe.
+
+    The largest f <= 8 that keeps every accumulator below 2^30 and every
+    perturbed weight below 2^15.
+    """
+    reach, peak = max(127 - op.in_zp, op.in_zp + 128) * op.row, 127 + op.eps_w
     for f in range(8, -1, -1):
-        if ((127 + op.eps_w) * reach + op.b_max) << f < LIMIT:
+        if (peak * reach + op.b_max) << f < LIMIT and peak << f < 1 << 15:
             return f
     return -1
 
