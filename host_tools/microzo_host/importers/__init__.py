@@ -1,0 +1,1 @@
+"""Import of foreign model files: one function a format, each gives a ``modelfile.Model``."""

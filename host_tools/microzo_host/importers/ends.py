@@ -1,0 +1,102 @@
+"""Where the int8 core of a TFLite graph begins and ends.
+
+Before it: QUANTIZE of a float or uint8 input, folded into the input table.
+After it: softmax and conversions, dropped, since the loss takes logits.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from . import tables
+from .problems import Unsupported, label
+
+CLASSIFIERS = ("SOFTMAX", "LOG_SOFTMAX", "LOGISTIC")
+TAIL = (*CLASSIFIERS, "DEQUANTIZE", "QUANTIZE", "RESHAPE", "SQUEEZE")
+
+
+@dataclasses.dataclass
+class Core:
+    """Tensor numbers of the core's input and output, its nodes, and what was around it.
+
+    ``order``: value number i of our sample is number order[i] of the file's, if they differ.
+    """
+
+    source: int
+    target: int
+    nodes: list
+    table: np.ndarray
+    order: np.ndarray = None
+    beta: float = 1.0
+    dropped: list = dataclasses.field(default_factory=list)
+
+
+def find(graph):
+    """The Core of a graph; Unsupported if it has none."""
+    for what, ends in (("inputs", graph.inputs), ("outputs", graph.outputs)):
+        if len(ends) != 1:
+            names = ", ".join(repr(graph.tensors[i].name) for i in ends) or "none"
+            raise Unsupported(f"its {what} are {names} (export it with exactly one)")
+    source, table = _source(graph)
+    core = Core(source, graph.outputs[0], [], table)
+    _channels_last(graph, core)
+    writers = {node.outputs[0]: node for node in graph.nodes}
+    while core.target in writers and writers[core.target].kind in TAIL:
+        node = writers[core.target]
+        if core.target == core.source or node.inputs[0] == -1:
+            break
+        core.beta *= node.options.get("Beta", 1.0)
+        if node.kind not in ("RESHAPE", "SQUEEZE"):
+            core.dropped.append(node.kind)
+        core.target = node.inputs[0]
+    core.nodes = _needed(graph, core)
+    return core
+
+
+def _source(graph):
+    """(tensor number, input table); a QUANTIZE at the input is folded into the table."""
+    number = graph.inputs[0]
+    entry = graph.tensors[number]
+    table = (np.arange(256) - 128).astype(np.int8)
+    if entry.dtype == "INT8":
+        return number, table
+    readers = [node for node in graph.nodes if number in node.inputs]
+    if len(readers) != 1 or readers[0].kind != "QUANTIZE":
+        raise Unsupported(
+            f"its input {entry.name!r} is {entry.dtype} and no QUANTIZE makes it int8 "
+            f"(convert it with full integer quantization)"
+        )
+    made = graph.tensors[readers[0].outputs[0]]
+    if made.dtype != "INT8":
+        raise Unsupported(f"{label('QUANTIZE', made.name)} makes {made.dtype} (quantize to int8)")
+    if entry.dtype == "UINT8":
+        table = tables.requantize(entry, made, np.arange(256))
+    elif entry.dtype != "FLOAT32":
+        raise Unsupported(f"its input {entry.name!r} is {entry.dtype} (use int8, uint8 or float32)")
+    return readers[0].outputs[0], table
+
+
+def _channels_last(graph, core):
+    """Let the core begin after a TRANSPOSE of its input: samples are then given in that order."""
+    readers = [node for node in graph.nodes if core.source in node.inputs]
+    if len(readers) != 1 or readers[0].kind != "TRANSPOSE":
+        return
+    shape = graph.tensors[core.source].shape
+    axes = graph.tensors[readers[0].inputs[1]]
+    if axes.data is None or sorted(axes.array().reshape(-1)) != list(range(len(shape))):
+        return
+    order = np.arange(math.prod(shape)).reshape(shape).transpose(axes.array().reshape(-1))
+    core.source, core.order = readers[0].outputs[0], order.reshape(-1)
+
+
+def _needed(graph, core):
+    """The nodes between source and target that the target depends on, in order."""
+    wanted, nodes = {core.target}, []
+    for node in reversed(graph.nodes):
+        if core.source in node.outputs:
+            continue
+        if wanted.intersection(node.outputs):
+            nodes.append(node)
+            wanted.update(node.inputs)
+    return nodes[::-1]

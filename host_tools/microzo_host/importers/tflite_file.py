@@ -1,0 +1,252 @@
+"""A .tflite file as plain Python objects, with every size and index checked before use.
+
+The ``tflite`` package reads fields wherever the file's offsets lead, so counts
+are limited, vectors must lie in the file, and any error of it means damage.
+"""
+
+import dataclasses
+import itertools
+import math
+import struct
+
+import numpy as np
+
+MAX_FILE = 1 << 26
+MAX_TENSORS, MAX_NODES, MAX_RANK = 4096, 1024, 8
+MAX_ELEMENTS = 1 << 24
+MAX_NAME, MAX_SCALES = 4096, 1 << 16
+TENSOR_NAME, CUSTOM_CODE = 10, 6  # places of the two strings in their tables
+DAMAGE = (struct.error, TypeError, ValueError, IndexError, OverflowError, AttributeError)
+ITEM_SIZES = {"INT8": 1, "UINT8": 1, "INT16": 2, "INT32": 4, "INT64": 8, "FLOAT32": 4}
+DTYPES = {"INT8": "i1", "UINT8": "u1", "INT32": "<i4", "INT64": "<i8", "FLOAT32": "<f4"}
+# Options that are read, by the schema's field names; a missing table means the defaults.
+WINDOW = ("Padding", "StrideH", "StrideW", "FusedActivationFunction")
+OPTIONS = {
+    "CONV_2D": ("Conv2DOptions", (*WINDOW, "DilationHFactor", "DilationWFactor")),
+    "DEPTHWISE_CONV_2D": ("DepthwiseConv2DOptions", (*WINDOW, "DilationHFactor", "DilationWFactor")),
+    "AVERAGE_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
+    "MAX_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
+    "FULLY_CONNECTED": ("FullyConnectedOptions", ("FusedActivationFunction", "WeightsFormat")),
+    "ADD": ("AddOptions", ("FusedActivationFunction",)),
+    "SUB": ("SubOptions", ("FusedActivationFunction",)),
+    "MUL": ("MulOptions", ("FusedActivationFunction",)),
+    "CONCATENATION": ("ConcatenationOptions", ("Axis", "FusedActivationFunction")),
+    "LEAKY_RELU": ("LeakyReluOptions", ("Alpha",)),
+}
+
+
+@dataclasses.dataclass
+class Tensor:
+    """``scales`` float32 and ``zero_points`` int64 are None without quantization; ``data`` if constant."""
+
+    name: str
+    dtype: str
+    shape: tuple
+    scales: np.ndarray = None
+    zero_points: np.ndarray = None
+    axis: int = 0
+    data: memoryview = None
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def array(self):
+        """The constant's values."""
+        return np.frombuffer(self.data, DTYPES[self.dtype]).reshape(self.shape)
+
+
+@dataclasses.dataclass
+class Node:
+    """An operator; inputs are tensor numbers, -1 for one that is left out."""
+
+    kind: str
+    inputs: tuple
+    outputs: tuple
+    options: dict
+
+
+@dataclasses.dataclass
+class Graph:
+    """Nodes in order of execution."""
+
+    tensors: list
+    nodes: list
+    inputs: tuple
+    outputs: tuple
+
+
+def package():
+    """The module ``tflite``, or ImportError that says how to get it."""
+    try:
+        import tflite
+    except ImportError:
+        raise ImportError(
+            "reading .tflite files needs the package tflite: run `pip install tflite`"
+        ) from None
+    return tflite
+
+
+def read(path):
+    """The Graph of a file; ValueError or OSError in one sentence otherwise."""
+    with open(path, "rb") as file:
+        raw = file.read(MAX_FILE + 1)
+    return parse(raw, path)
+
+
+def parse(raw, path):
+    """As read(), from bytes; ``path`` only names the file in errors."""
+    if len(raw) > MAX_FILE:
+        raise ValueError(f"{path} is larger than {MAX_FILE >> 20} MB: no board can hold such a model")
+    if len(raw) < 8 or raw[4:8] != b"TFL3":
+        raise ValueError(f"{path} is no TFLite file: give one that the TFLite converter wrote")
+    try:
+        graph = _Reader(raw).graph()
+        _check_order(graph)
+    except DAMAGE as error:
+        raise ValueError(
+            f"{path} is damaged ({' '.join(str(error).split())[:120]}): copy or convert it again"
+        ) from None
+    return graph
+
+
+class _Reader:
+    def __init__(self, raw):
+        self.t = package()
+        self.raw = bytes(raw)
+        self.model = self.t.Model.GetRootAs(self.raw)
+        self.kinds = _names(self.t.BuiltinOperator)
+        self.types = _names(self.t.TensorType)
+
+    def graph(self):
+        _need(self.model.Version() == 3, "its schema version is not 3")
+        _need(self.model.SubgraphsLength() == 1, "it has not exactly one graph")
+        codes = self._codes()
+        main = self.model.Subgraphs(0)
+        tensors = [
+            self._tensor(main.Tensors(i))
+            for i in range(_count(main.TensorsLength(), MAX_TENSORS, "tensors"))
+        ]
+        nodes = [
+            self._node(main.Operators(i), codes)
+            for i in range(_count(main.OperatorsLength(), MAX_NODES, "operators"))
+        ]
+        ends = [_numbers(v) for v in (main.InputsAsNumpy(), main.OutputsAsNumpy())]
+        return Graph(tensors, nodes, *ends)
+
+    def _codes(self):
+        codes = []
+        for i in range(_count(self.model.OperatorCodesLength(), MAX_NODES, "operator codes")):
+            code = self.model.OperatorCodes(i)
+            number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+            kind = self.kinds.get(number, f"operator {number}")
+            if kind == "CUSTOM":
+                kind = f"custom operator {_text(code, CUSTOM_CODE)!r}"
+            codes.append(kind)
+        return codes
+
+    def _tensor(self, t):
+        shape = _numbers(t.ShapeAsNumpy(), MAX_RANK)
+        tensor = Tensor(_text(t, TENSOR_NAME), self.types.get(t.Type(), f"type {t.Type()}"), shape)
+        _need(all(n >= 1 for n in shape), f"{tensor.name!r} has an empty shape {shape}")
+        _need(tensor.size < MAX_ELEMENTS, f"{tensor.name!r} has {tensor.size} elements")
+        quantization = t.Quantization()
+        if quantization is not None and quantization.ScaleLength():
+            self._scales(tensor, quantization)
+        tensor.data = self._data(t.Buffer(), tensor)
+        return tensor
+
+    def _scales(self, tensor, quantization):
+        lengths = quantization.ScaleLength(), quantization.ZeroPointLength()
+        _need(max(lengths) <= MAX_SCALES, f"{tensor.name!r} has too many scales")
+        tensor.scales = np.array(quantization.ScaleAsNumpy(), np.float32)
+        zero_points = np.zeros(lengths[0], np.int64)
+        if lengths[1]:
+            zero_points[:] = quantization.ZeroPointAsNumpy()
+        tensor.zero_points = zero_points
+        tensor.axis = quantization.QuantizedDimension()
+
+    def _data(self, number, tensor):
+        """The bytes of a constant, or None; number 0 is the empty buffer by convention."""
+        _need(0 <= number < self.model.BuffersLength(), f"{tensor.name!r} has no buffer")
+        buffer = self.model.Buffers(number)
+        _need(not buffer.Offset() and not buffer.Size(), "it keeps its weights outside of the tables")
+        if not buffer.DataLength():
+            return None
+        data = memoryview(buffer.DataAsNumpy()).cast("B")
+        item = ITEM_SIZES.get(tensor.dtype)
+        if item is None:
+            return None
+        _need(len(data) == item * tensor.size, f"{tensor.name!r} does not fill its buffer")
+        return data
+
+    def _node(self, node, codes):
+        index = node.OpcodeIndex()
+        _need(0 <= index < len(codes), "an operator has no code")
+        kind = codes[index]
+        inputs, outputs = _numbers(node.InputsAsNumpy()), _numbers(node.OutputsAsNumpy())
+        return Node(kind, inputs, outputs, self._options(node, kind))
+
+    def _options(self, node, kind):
+        if kind not in OPTIONS:
+            return {}
+        table, fields = OPTIONS[kind]
+        reader = getattr(self.t, table)()
+        source = node.BuiltinOptions()
+        if source is None:
+            return {}
+        _need(
+            node.BuiltinOptionsType() == getattr(self.t.BuiltinOptions, table),
+            f"an operator {kind} has another one's options",
+        )
+        reader.Init(source.Bytes, source.Pos)
+        return {field: getattr(reader, field)() for field in fields}
+
+
+def _check_order(graph):
+    """Every tensor is a constant, an input, or written once before it is read."""
+    count = len(graph.tensors)
+    known = {i for i, t in enumerate(graph.tensors) if t.data is not None}
+    for i in itertools.chain(graph.inputs, graph.outputs):
+        _need(0 <= i < count, "an end of the graph is no tensor")
+    known.update(graph.inputs)
+    for node in graph.nodes:
+        for i in node.inputs:
+            _need(i == -1 or i in known, f"an operator {node.kind} reads what nothing wrote")
+        _need(node.outputs, f"an operator {node.kind} writes nothing")
+        for i in node.outputs:
+            _need(0 <= i < count and i not in known, f"an operator {node.kind} writes a used tensor")
+            known.add(i)
+    _need(all(i in known for i in graph.outputs), "nothing writes an output")
+
+
+def _need(condition, what):
+    if not condition:
+        raise ValueError(what)
+
+
+def _count(n, most, what):
+    _need(1 <= n <= most, f"it has {n} {what}")
+    return n
+
+
+def _numbers(vector, most=MAX_NODES):
+    """A tuple of Python ints; the package gives 0 for a vector that is left out."""
+    if isinstance(vector, int):
+        return ()
+    _need(len(vector) <= most, "a list of numbers is too long")
+    return tuple(int(n) for n in vector)
+
+
+def _text(table, slot):
+    """A string field by its place in the schema; the package alone would copy any length."""
+    offset = table._tab.Offset(slot)
+    if not offset:
+        return ""
+    _need(table._tab.VectorLen(offset) <= MAX_NAME, "a name is too long")
+    return table._tab.String(offset + table._tab.Pos).decode("utf-8", "replace")
+
+
+def _names(enumeration):
+    return {v: k for k, v in vars(enumeration).items() if isinstance(v, int)}
