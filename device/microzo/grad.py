@@ -2,7 +2,7 @@
 
 
 
-from . import record, sampling
+from . import rate, record, sampling
 from .schedule import extra_shift
 
 
@@ -16,8 +16,8 @@ class Grad:
         self.steps = spec["steps"]
         self._seed = seed
         self._batch = spec["batch"]
-        self._shift = spec.get("shift_conv", 0)
-        self._head_shift = spec["shift_head"]
+        self._conv_shift = spec["conv_shift"]
+        self._head_shift = spec["head_shift"]
         self._decay = spec["decay"]
         self.gradient = gradient
         self.record = record.new(record.GRAD, 4 + 2 * self._batch, node)
@@ -33,6 +33,17 @@ class Grad:
         self._label = label
         self._order = sampling.Order(self._model.k, len(index), self._seed)
         self._loader = Loader(self._model, data, index, self.gradient.first, limit)
+
+    def open(self, opening):
+        """Finds the step sizes for the model as it is and puts them into the STAGE record."""
+        shifts = rate.shifts(self._model, self.gradient, self._loader, len(self._index), self._batch)
+        at = record.HEADER + 14
+        opening[at] = max(0, min(28, shifts[0] + self._conv_shift))
+        opening[at + 1] = max(0, min(28, shifts[1] + self._head_shift))
+
+    def resume(self, opening):
+        """Takes the step sizes from the STAGE record."""
+        self._shifts = opening[record.HEADER + 14], opening[record.HEADER + 15]
 
     def estimate(self, step):
         gradient = self.gradient
@@ -56,8 +67,8 @@ class Grad:
         extra = extra_shift(step, self.steps)
         rec = self.record
         record.put32(rec, 4, step)
-        rec[record.HEADER] = self._shift + extra & 255
-        rec[record.HEADER + 1] = self._head_shift + extra & 255
+        rec[record.HEADER] = self._shifts[0] + extra
+        rec[record.HEADER + 1] = self._shifts[1] + extra
         rec[record.HEADER + 2] = self._decay
 
 
@@ -71,7 +82,7 @@ class GradUpdate:
     def apply(self, rec):
         """The buffers already hold the batch."""
         at = record.HEADER
-        self.gradient.apply(record.get8s(rec, at), record.get8s(rec, at + 1), rec[at + 2])
+        self.gradient.apply(rec[at], rec[at + 1], rec[at + 2])
 
     def redo(self, rec, data, sample):
         """Reads the batch of a record again, then applies it. sample: a buffer of one sample."""

@@ -18,7 +18,10 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {"recipe": recipe["name"], "samples": n, "train": n - held, "stages": [], "notes": []}
     for stage in recipe["stages"]:
-        spec = _stage(model, stage, layers, program, labelled, steps, room, double)
+        if stage["kind"] != "realign" and not labelled:
+            program["notes"].append("no %s, the data have no labels" % stage["kind"])
+            continue
+        spec = _fitting(model, program, _choices(model.plan, stage, layers, program, steps, room is not None), room, double)
         if spec is not None:
             if not labelled:
                 spec["guard"] = ""
@@ -28,67 +31,55 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     return program
 
 
-def _stage(model, stage, layers, program, labelled, steps, room, double):
+def _fitting(model, program, choices, room, double):
+    """The first of the choices that fits in `room` beside the stages before; the first stage is taken in any case."""
+    spec = None
+    for spec in choices:
+        needed = sum(needs(model, dict(program, stages=program["stages"] + [spec]), double).values())
+        if room is None or needed <= room:
+            return spec
+        program["notes"].append("no %s, which needs %d bytes" % (_describe(spec), needed))
+    return None if program["stages"] else spec
+
+
+def _describe(spec):
+    return "spsa of operators %s" % spec["ops"] if spec["kind"] == "spsa" else spec["kind"]
+
+
+def _choices(plan, stage, layers, program, steps, limited):
+    """What a stage of a recipe may become for this model, best first."""
     kind = stage["kind"]
-    plan = model.plan
-    note = program["notes"].append
     if kind == "realign":
         ops = selection.realignable(plan)
         if not ops:
-            note("no realign, the model file holds no clean statistics")
-            return None
-        return {"kind": kind, "ops": ops, "alpha": stage["alpha"], "guard": stage["guard"]}
-    if not labelled:
-        note("no %s, the data have no labels" % kind)
-        return None
+            program["notes"].append("no realign, the model file holds no clean statistics")
+            return ()
+        return ({"kind": kind, "ops": ops, "alpha": stage["alpha"], "guard": stage["guard"]},)
     if kind == "spsa":
-        return _spsa(plan, stage, layers, steps, room, double)
-    return _gradient(plan, stage, program, steps, room, double)
-
-
-def _spsa(plan, stage, layers, steps, room, double):
-    spec = dict(stage)
-    if room is not None:
-        room = max(0, room - arena_bytes(plan, 0, ())) >> double
-    ops = selection.choose(plan, layers, spec["what"], room)
-    if not ops:
-        raise MemoryError("too little memory to train any layer by spsa: %s bytes are left for weights" % room)
-    spec["ops"] = ops
-    spec["lo"] = ops[0]
-    spec["hi"] = ops[-1] + 1
-    spec["first"] = ops[0]
-    spec["steps"] = steps or stage["steps"]
-    return spec
-
-
-def _gradient(plan, stage, program, steps, room, double):
-    note = program["notes"].append
+        ops = selection.choose(plan, layers)
+        fewest = len(ops) if not limited or layers != "auto" else 1
+        return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
     head = selection.head(plan)
     if head < 0:
-        note("no %s, the last operator is not dense" % stage["kind"])
-        return None
-    conv = -1
-    if stage["kind"] == "tail":
-        conv = selection.tail(plan)
-        if conv < 0:
-            note("head in place of tail, no convolution feeds the head in closed form")
-        elif room is not None and gradient_needs(plan, conv, head, double) > room:
-            note("head in place of tail, which needs %d bytes" % gradient_needs(plan, conv, head, double))
-            conv = -1
-    spec = {
-        "kind": "tail" if conv >= 0 else "head", "conv": conv, "head": head, "guard": stage["guard"], "decay": stage["decay"],
-        "batch": min(stage["batch"], program["train"]),
-        "shift_conv": stage["shift"], "shift_head": stage.get("head_shift", stage["shift"]),
+        program["notes"].append("no %s, the last operator is not dense" % kind)
+        return ()
+    conv = selection.tail(plan) if kind == "tail" else -1
+    if kind == "tail" and conv < 0:
+        program["notes"].append("head in place of tail, no convolution feeds the head in closed form")
+    return [_gradient(stage, at, head, program["train"], steps) for at in ((conv, -1) if conv >= 0 else (-1,))]
+
+
+def _spsa(stage, ops, steps):
+    return dict(stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"])
+
+
+def _gradient(stage, conv, head, train, steps):
+    batch = min(stage["batch"], train)
+    return {
+        "kind": "tail" if conv >= 0 else "head", "conv": conv, "head": head, "batch": batch, "decay": stage["decay"],
+        "conv_shift": stage.get("conv_shift", 0), "head_shift": stage["head_shift"], "guard": stage["guard"],
+        "steps": steps or max(1, stage["epochs"] * train // batch),
     }
-    spec["steps"] = steps or max(1, stage["epochs"] * program["train"] // spec["batch"])
-    return spec
-
-
-def gradient_needs(plan, conv, head, double):
-    ops = [head] if conv < 0 else [conv, head]
-    state = selection.state_bytes(plan, ops, L.WEIGHTS | L.BIASES) << double
-    first = ops[0]
-    return state + sum(gradient.grad_bytes(plan, i) for i in ops) + arena_bytes(plan, first, ops[:-1])
 
 
 def selections(program):
@@ -103,10 +94,6 @@ def selections(program):
         else:
             pairs += [(i, L.WEIGHTS | L.BIASES) for i in (spec["conv"], spec["head"]) if i >= 0]
     return pairs
-
-
-def arena_bytes(plan, first, pins):
-    return planner.layout(array("i", plan), first, pins)
 
 
 def needs(model, program, double):

@@ -47,6 +47,12 @@ class Realign:
         self._loader = Loader(self._model, data, index, 0, limit)
         self._n = len(index)
 
+    def open(self, opening):
+        """The STAGE record needs nothing more."""
+
+    def resume(self, opening):
+        """Nothing to take from it either."""
+
     def estimate(self, step):
         m = self._model
         k = m.k

@@ -2,16 +2,17 @@
 
 samples: how many are drawn; holdout: per cent of them kept from training for the guard; stages, in order:
   realign  alpha 1..256 (256: whole correction)
-  head     exact gradient of the last dense layer: epochs, batch, shift, decay
-  tail     the same with the last convolution: shift is its, head_shift the head's
+  head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay, 0: none),
+           head_shift (halvings of the step that rate.py finds for the model)
+  tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift without a kept realign before,
            clip, what (1 weights, 2 biases, 3 both), mode (1: 16-bit weights), eps_shift
 guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
 """
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
-_HEAD = {"kind": "head", "epochs": 20, "batch": 32, "shift": 10, "decay": 3, "guard": "held"}
-_TAIL = {"kind": "tail", "epochs": 20, "batch": 32, "shift": 13, "head_shift": 10, "decay": 3, "guard": "held"}
+_HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
+_TAIL = dict(_HEAD, kind="tail", conv_shift=0)
 _SPSA = {
     "kind": "spsa", "steps": 156, "probes": 8, "samples": 8, "shift": 1, "first_shift": -1, "clip": 512, "what": 3,
     "mode": 0, "eps_shift": 0, "guard": "held",

@@ -59,10 +59,6 @@ def get16s(buf, at):
     return value - 65536 if value > 32767 else value
 
 
-def get8s(buf, at):
-    return buf[at] - 256 if buf[at] > 127 else buf[at]
-
-
 def get32(buf, at):
     """Of a value in [0, 2^30)."""
     return get16(buf, at) | get16(buf, at + 2) << 16

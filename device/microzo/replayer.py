@@ -17,6 +17,7 @@ class Position:
         self.begun = False
         self.step = 0
         self.outcomes = outcomes
+        self.opening = None  # STAGE record of the stage that has begun
         self.correct = self.loss = self.total = 0  # of the stage's MARK
         self.finished = False
 
@@ -70,6 +71,7 @@ class Replayer:
                 at.stage = record.get16(rec, 10)
                 guarded = bool(self.program["stages"][at.stage]["guard"])
                 at.begun = not guarded
+                at.opening = rec
                 at.step = 0
             elif kind == record.MARK:
                 mark = offset

@@ -9,34 +9,11 @@ def weighted(plan):
     return [i for i in range(plan[L.N_OPS]) if planner.is_weighted(plan, L.op_base(i))]
 
 
-def state_bytes(plan, ops, what):
-    """Bytes of state that training `what` (bits of layout.py) of `ops` takes."""
-    total = 0
-    for i in ops:
-        o = L.op_base(i)
-        channels = plan[o + L.OUT_C]
-        if what & L.WEIGHTS:
-            total += planner.align(2 * channels * planner.row_len(plan, o), 8)
-        if what & L.BIASES:
-            total += planner.align(4 * channels, 8)
-        if what & L.MULTIPLIERS:
-            total += planner.align(5 * channels, 8)
-    return total
-
-
-def choose(plan, layers, what, room):
-    """Operators for `layers`: "auto" (as many of the last as fit in `room` bytes), "all", "lastN", or a list.
-
-    room None: no limit.
-    """
+def choose(plan, layers):
+    """Operators for `layers`: "auto" or "all", "lastN", or a list of them."""
     ops = weighted(plan)
-    if layers == "all" or layers == "auto" and room is None:
+    if layers in ("all", "auto"):
         return ops
-    if layers == "auto":
-        first = len(ops)
-        while first and state_bytes(plan, ops[first - 1 :], what) <= room:
-            first -= 1
-        return ops[first:]
     if isinstance(layers, str):
         if layers[:4] == "last" and layers[4:].isdigit() and 1 <= int(layers[4:]) <= len(ops):
             return ops[-int(layers[4:]) :]

@@ -20,8 +20,8 @@ def make(model, spec, seed, node, gradient):
     return Grad(model, spec, seed, node, gradient)
 
 
-def stage_record(spec, index, seed, steps, node):
-    """STAGE: all that applying the stage's records needs."""
+def stage_record(spec, index, seed, node):
+    """STAGE: all that applying the stage's records needs; steps and step sizes are still 0."""
     rec = record.new(record.STAGE, 16, node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
@@ -29,7 +29,6 @@ def stage_record(spec, index, seed, steps, node):
     rec[at + 2] = spec.get("lo", 0)
     rec[at + 3] = spec.get("hi", 0)
     record.put32(rec, at + 4, seed)
-    record.put32(rec, at + 8, steps)
     rec[at + 12] = spec.get("conv", -1) & 255
     rec[at + 13] = spec.get("head", -1) & 255
     return rec

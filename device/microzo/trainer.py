@@ -230,19 +230,23 @@ class Trainer:
         if spec["kind"] == "spsa" and not self._realigned():
             spec["shift"] = spec["first_shift"]
         seed = self._stage_seed()
-        self._opening = stages.stage_record(spec, self.at.stage, seed, 0, self._node)
+        opening = self.at.opening if self.at.begun else stages.stage_record(spec, self.at.stage, seed, self._node)
         if not self.at.begun:
-            self._gradient = stages.gradient_for(self.model, self._opening, self._gradient) or self._gradient
+            self._gradient = stages.gradient_for(self.model, opening, self._gradient) or self._gradient
         elif spec["kind"] in ("head", "tail"):
             self._gradient.place()  # it holds the momentum the run was left with
         stage = stages.make(self.model, spec, seed, self._node, self._gradient)
-        record.put32(self._opening, record.HEADER + 8, stage.steps)
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
         limit = self._cache if self._cache is not None else cache.budget(_RESERVE)
         stage.prepare(self._data, index, label, limit)
-        self._applier = stages.Applier(self.model, self._opening, self._gradient)
+        if not self.at.begun:
+            stage.open(opening)
+        stage.resume(opening)
+        record.put32(opening, record.HEADER + 8, stage.steps)
+        self.at.opening = opening
+        self._applier = stages.Applier(self.model, opening, self._gradient)
         self._stage = stage
 
     def _realigned(self):
@@ -254,7 +258,7 @@ class Trainer:
     def _begin(self):
         """Opens the stage: STAGE, and MARK with the score before it."""
         self._enter()
-        self._append(self._opening)
+        self._append(self.at.opening)
         if self._journal is None:
             memoryview(self._mark)[:] = self.model.state
         if self._spec()["guard"]:

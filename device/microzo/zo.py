@@ -38,6 +38,12 @@ class Zo:
         self._order = sampling.Order(m.k, len(index), self._seed)
         self._loader = Loader(m, data, index, self.spec["first"], limit, self.spec["mode"])
 
+    def open(self, opening):
+        """The STAGE record needs nothing more."""
+
+    def resume(self, opening):
+        """Nothing to take from it either."""
+
     def estimate(self, step):
         m = self._model
         params = self._params

@@ -1,0 +1,90 @@
+"""A small network and data on which every recipe has something to gain."""
+
+import functools
+
+import numpy as np
+from microzo_host import modelfile, quantize
+from microzo_host.network import Layer, Network, forward
+
+import microzo
+
+SHAPE = (12, 12, 1)
+CLASSES = 4
+
+
+@functools.cache
+def network(seed=3):
+    """conv, depthwise, pointwise, global pool, dense; random weights, logits of equal mean and spread."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+
+    def w(*shape):
+        return (rng.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))).astype(np.float32)
+
+    layers = [
+        Layer("conv", "stem", (0,), w(6, 3, 3, 1), np.zeros(6, np.float32), stride=(2, 2),
+              pads=(0, 1, 0, 1), activation="relu"),
+        Layer("depthwise", "dw", (1,), w(6, 3, 3, 1), np.zeros(6, np.float32),
+              pads=(1, 1, 1, 1), activation="relu"),
+        Layer("conv", "pw", (2,), w(8, 1, 1, 6), np.zeros(8, np.float32), activation="relu"),
+        Layer("globalpool", "pool", (3,)),
+        Layer("dense", "head", (4,), w(CLASSES, 1, 1, 8), np.zeros(CLASSES, np.float32)),
+    ]  # fmt: skip
+    net = Network(SHAPE, layers, "small")
+    logits = forward(net, images(200, 5) / 255)[-1].reshape(200, CLASSES)
+    head = layers[-1]
+    head.weight *= (4 / logits.std(0)).astype(np.float32)[:, None, None, None]
+    head.bias -= 4 * logits.mean(0) / logits.std(0)
+    return net
+
+
+def images(n, seed):
+    """Smooth random images, uint8."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    coarse = rng.integers(0, 256, (n, 4, 4))
+    return np.kron(coarse, np.ones((1, 3, 3), int)).astype(np.uint8)[..., None]
+
+
+def write_model(path):
+    """The quantized network as a model file."""
+    modelfile.write(path, quantize.quantize(network(), images(200, 5)))
+    return str(path)
+
+
+def arrays(model_path, n=60, seed=7):
+    """(shifted images, labels): the labels are what the network says of the images before the shift."""
+    model = microzo.load(model_path)
+    clean = images(n, seed)
+    labels = np.array([model.predict(image.tobytes()) for image in clean], np.uint8)
+    return (clean // 3 + 90).astype(np.uint8), labels
+
+
+def write_data(folder, model_path, n=60, seed=7):
+    """x.npy and y.npy in `folder`."""
+    x, y = arrays(model_path, n, seed)
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+    return str(folder / "x.npy"), str(folder / "y.npy")
+
+
+def short(name, samples=40):
+    """A recipe of few steps, for tests."""
+    made = microzo.recipe(name)
+    made["samples"] = samples
+    for stage in made["stages"]:
+        if stage["kind"] == "spsa":
+            stage.update(steps=6, probes=3, samples=2)
+        elif stage["kind"] in ("head", "tail"):
+            stage.update(epochs=2, batch=8)
+    return made
+
+
+def train(model, data, recipe, **options):
+    """Runs a recipe to its end; the trainer."""
+    trainer = microzo.Trainer(model, recipe, **options)
+    for _ in trainer.run(data):
+        pass
+    return trainer
+
+
+def state_crc(model):
+    return model.k.crc32(model.state, 0, len(model.state))

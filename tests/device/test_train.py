@@ -1,0 +1,145 @@
+"""Recipes: they learn, every backend gives the same bits, the guard does no harm."""
+
+import pytest
+import small
+
+import microzo
+from microzo import pykernels
+from microzo_host import native, oracle
+
+RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipe_does_no_harm_on_its_samples(name, model, data):
+    before = model.evaluate(data)
+    small.train(model, data, microzo.recipe(name))
+    assert float(model.evaluate(data)) >= float(before)
+
+
+def test_default_gains(model, data):
+    before = model.evaluate(data)
+    small.train(model, data, "default")
+    after = model.evaluate(data)
+    assert float(after) > float(before) + 0.1
+    assert after.loss < before.loss
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_oracle_gives_the_bits_of_the_c_kernels(name, model_path, data, with_kernels):
+    found = []
+    for module in (native, oracle):
+        with_kernels(module)
+        model = microzo.load(model_path)
+        small.train(model, data, small.short(name))
+        found.append((bytes(model.state), model.k is module))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ("realign", "spsa"))
+def test_pure_python_gives_the_bits_of_the_c_kernels(name, model_path, data, with_kernels):
+    recipe = small.short(name, samples=4)
+    if name == "spsa":
+        recipe["stages"][0].update(steps=2, probes=2, samples=1)
+    found = []
+    for module in (native, pykernels):
+        with_kernels(module)
+        model = microzo.load(model_path)
+        small.train(model, data, recipe)
+        found.append(bytes(model.state))
+    assert found[0] == found[1]
+
+
+def test_cache_changes_no_bit(model_path, data):
+    found = set()
+    for cache in (0, 700, None):
+        model = microzo.load(model_path)
+        small.train(model, data, small.short("default"), cache=cache)
+        found.add(bytes(model.state))
+    assert len(found) == 1
+
+
+def test_seeds_differ(model_path, data):
+    found = set()
+    for seed in (1, 2):
+        model = microzo.load(model_path)
+        small.train(model, data, small.short("spsa"), seed=seed)
+        found.add(bytes(model.state))
+    assert len(found) == 2
+
+
+def test_harmful_stage_is_rolled_back(model, data):
+    recipe = small.short("spsa")
+    recipe["stages"][0].update(shift=-6, first_shift=-6, steps=20)
+    untouched = model.evaluate(data)
+    trainer = small.train(model, data, recipe)
+    assert "rolled back" in trainer.outcomes()[0]
+    assert str(model.evaluate(data)) == str(untouched)
+
+
+def test_no_labels_means_realign_alone(model, data_paths):
+    unlabelled = microzo.Dataset(data_paths[0])
+    trainer = microzo.Trainer(model)
+    stages = {step.stage for step in trainer.run(unlabelled)}
+    assert stages == {"realign"}
+    assert any("no labels" in note for note in trainer.program["notes"])
+    assert "without labels" in trainer.outcomes()[0]
+
+
+def test_steps_are_told(model, data):
+    trainer = microzo.Trainer(model, small.short("default"))
+    told = [str(step) for step in trainer.run(data, steps=5)]
+    assert len(told) == 3 + 5
+    assert told[-1].startswith("step 5/5 loss ") and " acc " in told[-1] and "eta 0 s (tail)" in told[-1]
+
+
+def test_layers_choose_what_spsa_trains(model, data):
+    trainer = small.train(model, data, small.short("spsa"), layers="last2")
+    assert trainer.program["stages"][0]["ops"] == [2, 4]
+    assert trainer.program["stages"][0]["first"] == 2
+
+
+def test_plan_names_the_parts(model):
+    plan = microzo.Trainer(model).plan()
+    assert plan.total == sum(plan.parts.values())
+    assert "gradients" in str(plan) and "total" in str(plan)
+
+
+def test_too_little_memory_is_refused_before_the_start(model, data):
+    trainer = microzo.Trainer(model, "spsa", layers="all", ram=3000)
+    with pytest.raises(MemoryError, match="needs .* free .* largest block"):
+        trainer.run(data)
+    assert not len(model.state)
+
+
+def test_default_trains_what_fits(model, data):
+    needs = microzo.Trainer(model, "head").plan(60).total
+    trainer = small.train(model, data, small.short("default"), ram=needs + 200)
+    assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "head"]
+
+
+def test_trained_model_is_not_trained_again(model, data):
+    small.train(model, data, small.short("realign"))
+    with pytest.raises(ValueError, match="reset"):
+        microzo.Trainer(model)
+    model.reset()
+    small.train(model, data, small.short("realign"))
+    assert model.trained
+
+
+@pytest.mark.parametrize("name", ("node", "pmt", "qzo-ff", "elastic", "scales", "zoqo"))
+def test_later_recipes_say_so(name, model):
+    with pytest.raises(ValueError, match="later"):
+        microzo.Trainer(model, name)
+
+
+def test_unknown_recipe_lists_the_names(model):
+    with pytest.raises(ValueError, match="default.*forward_only.*realign"):
+        microzo.Trainer(model, "magic")
+
+
+def test_altered_recipe_is_checked(model):
+    made = microzo.recipe("spsa")
+    made["stages"][0]["probs"] = 3
+    with pytest.raises(ValueError, match="no setting 'probs'"):
+        microzo.Trainer(model, made)
