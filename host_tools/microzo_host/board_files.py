@@ -84,7 +84,7 @@ class Files:
                     break
                 self.link.exec(f"_mz_remove({part!r})")
                 if attempt == "second":
-                    raise BoardError(f"{path} arrived damaged twice: check the cable and try again")
+                    raise BoardError(f"{path} arrived damaged twice: check the cable, try again")
                 start = 0
             self.link.exec(
                 f"try:\n os.rename({part!r}, {path!r})\n"

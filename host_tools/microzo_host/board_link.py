@@ -6,10 +6,10 @@ Every failure is a ``BoardError`` (an OSError) with one sentence.
 
 import ast
 import contextlib
-import errno
 import io
 import os
 import pathlib
+import stat
 import time
 
 import serial
@@ -160,17 +160,28 @@ def _why_closed(port):
     """One sentence: why a port did not open."""
     if "://" in port:
         return f"no board answers at {port}: start it or correct the address"
-    try:
-        serial.Serial(port, exclusive=True).close()
-    except OSError as error:
-        if error.errno == errno.ENOENT or not os.path.exists(port):
-            return f"no board at {port}: `microzo boards` lists the ports there are"
-        if error.errno == errno.EACCES:
-            return f"no permission to open {port}: add yourself to the group that owns it"
-        if error.errno in (errno.ENOTTY, errno.EINVAL):
-            return f"{port} is no serial port: `microzo boards` lists the ports there are"
+    if not os.path.exists(port):
+        return f"no board at {port}: `microzo boards` lists the ports there are"
+    if not os.access(port, os.R_OK | os.W_OK):
+        return f"no permission to open {port}: add yourself to the group that owns it"
+    if not _is_serial(port):
+        return f"{port} is no serial port: `microzo boards` lists the ports there are"
     holder = _holder(port)
     return f"the port {port} is busy{holder}: close the other program and try again"
+
+
+def _is_serial(port):
+    """Whether a file is a terminal device (or one that cannot be opened to find out)."""
+    if not stat.S_ISCHR(os.stat(port).st_mode):
+        return False
+    try:
+        handle = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return True
+    try:
+        return os.isatty(handle)
+    finally:
+        os.close(handle)
 
 
 def _holder(port):

@@ -27,6 +27,10 @@ class Commands(click.Group):
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            failure = click.ClickException(error.format_message())
+            failure.exit_code = 2
+            raise failure from None
         except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("MICROZO_TRACEBACK"):
                 raise

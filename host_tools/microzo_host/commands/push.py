@@ -27,7 +27,11 @@ def command(port, files, folder, source, module, no_module, no_package, json_fil
         board_info.check_version(info)
         say(str(info), json_file)
         plan, notes = push.plan_files(
-            info, files, not source, module, folder,
+            info,
+            files,
+            not source,
+            module,
+            folder,
             parts=push.Parts(package=not no_package, module=not (no_module or no_package)),
         )
         for note in notes:

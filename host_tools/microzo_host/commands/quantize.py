@@ -21,7 +21,9 @@ def command(weights, calibration, out, force, json_file):
     images = checks.array(calibration)
     images = images[..., None] if images.ndim == 3 else images
     if len(images) < ENOUGH:
-        click.echo(f"warning: only {len(images)} calibration images, some hundreds are better", err=True)
+        click.echo(
+            f"warning: only {len(images)} calibration images, some hundreds are better", err=True
+        )
     model = quantize.quantize(net, images)
     raw = modelfile.pack(model)
     write_new(out, raw, force)
@@ -31,4 +33,7 @@ def command(weights, calibration, out, force, json_file):
         json_file,
     )
     layers = [{"name": op.name, "kind": modelfile.KIND_NAMES[op.kind]} for op in model.ops]
-    report({"file": str(out), "bytes": len(raw), "weights": model.weights, "layers": layers}, json_file)
+    report(
+        {"file": str(out), "bytes": len(raw), "weights": model.weights, "layers": layers},
+        json_file,
+    )

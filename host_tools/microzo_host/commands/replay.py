@@ -9,7 +9,9 @@ from .common import force_option, json_option, refuse_existing, report, say, wri
 @click.command("replay")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False))
 @click.argument("journal", type=click.Path(exists=True, dir_okay=False))
-@click.option("--data", nargs=2, type=click.Path(exists=True), metavar="X Y", help="Training data.")
+@click.option(
+    "--data", nargs=2, type=click.Path(exists=True), metavar="X Y", help="Training data."
+)
 @click.option("--adapted", type=click.Path(exists=True), help="Compare with this adapted model.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False), help="Write the rebuilt model.")
 @force_option

@@ -11,7 +11,7 @@ from .. import board_link
 @click.command("run")
 @click.argument("port")
 @click.argument("script", type=click.Path(exists=True, dir_okay=False))
-@click.option("--keep", is_flag=True, help="No soft reset before: keep what the board has defined.")
+@click.option("--keep", is_flag=True, help="No soft reset before: keep what is defined.")
 def command(port, script, keep):
     """Run SCRIPT on a board (PORT or auto); Ctrl-C reaches the script, a second one leaves it."""
     with board_link.Link(port, reset=not keep) as link:

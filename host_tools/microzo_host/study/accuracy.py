@@ -122,7 +122,9 @@ class Cache:
 
     def path(self, job):
         """File of a job's result."""
-        key = hashlib.sha256(repr(job).encode() + _sources(job.recipe == "bp", job.data)).hexdigest()
+        key = hashlib.sha256(
+            repr(job).encode() + _sources(job.recipe == "bp", job.data)
+        ).hexdigest()
         return self.folder / f"{job.corruption}-{job.seed}-{job.recipe}-{key[:12]}.json"
 
     def get(self, job):
@@ -146,7 +148,9 @@ class Cache:
 def _sources(is_bp, data):
     """Digest of what results depend on besides the job."""
     here = pathlib.Path(__file__).resolve().parents[1]
-    names = ["corruptions", "datasets", "quantize", "demonet"] + (["bp", "torchnet"] if is_bp else [])
+    names = ["corruptions", "datasets", "quantize", "demonet"] + (
+        ["bp", "torchnet"] if is_bp else []
+    )
     files = [here / f"{name}.py" for name in names] + [demonet.ASSETS / f"{data}.safetensors"]
     files.append(native.library_path())
     files += [] if is_bp else sorted(push.package_folder().glob("*.py"))

@@ -20,7 +20,9 @@ def show(rows, results, test_images):
     console.print(_means(rows, f"seeds {seeds}, {test_images} test images; mean (sd over seeds)"))
     verdicts = [*targets(rows), harm(results)]
     for text, met in verdicts:
-        console.print({True: "met    ", False: "MISSED ", None: "unknown"}[met], text, markup=False)
+        console.print(
+            {True: "met    ", False: "MISSED ", None: "unknown"}[met], text, markup=False
+        )
     return all(met is not False for _, met in verdicts)
 
 
@@ -38,7 +40,9 @@ def targets(rows):
         yield text, share >= REALIGN_SHARE
     else:
         yield "realign's share of the gap: no back-propagation to compare with", None
-    means = {name: _mean(_of(rows, name), "accuracy") for name in ("forward_only", "realign", "spsa")}
+    means = {
+        name: _mean(_of(rows, name), "accuracy") for name in ("forward_only", "realign", "spsa")
+    }
     if not any(np.isnan(value) for value in means.values()):
         text = "forward_only {forward_only:.1f} beside realign {realign:.1f} and spsa {spsa:.1f}"
         best = max(means["realign"], means["spsa"])
@@ -57,7 +61,9 @@ def harm(results):
     if not bounds:
         return "harm of default: not run", None
     worst = min(bounds, key=bounds.get)
-    text = f"default's gain, lowest 95 % bound: {bounds[worst]:+.2f} points ({worst}; target >= -1)"
+    text = (
+        f"default's gain, lowest 95 % bound: {bounds[worst]:+.2f} points ({worst}; target >= -1)"
+    )
     return text, bool(bounds[worst] >= HARM)
 
 
