@@ -16,7 +16,7 @@ STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages python source mpy-cross natmod host-lib unix firmware build demo \
+.PHONY: help setup packages fashion python source mpy-cross natmod host-lib unix firmware build demo \
   test test-full accuracy bench size repl board lint clean
 
 help: ## Lists these targets
@@ -31,6 +31,12 @@ packages: ## [1/7] Debian packages: compilers and QEMU
 	@$(STEP) 1/7 "system packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON)
 
+fashion: packages ## Fashion-MNIST, unless FASHION_DIR has its files
+ifeq ($(FASHION_DIR),)
+	@$(STEP) 1/7 Fashion-MNIST --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) dataset-fashion-mnist
+endif
+
 python: packages ## [2/7] Python packages, into .venv
 	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh \
 	  --outputs $(PY) -- boards/tools/python_env.sh $(PYTHON) dev
@@ -41,7 +47,7 @@ ifeq ($(MPY_DIR),)
 	  --outputs $(MPY)/py -- $(PYTHON) boards/tools/fetch_micropython.py $(MPY_VERSION) $(MPY)
 endif
 
-mpy-cross: source python ## [4/7] MicroPython's cross compiler
+mpy-cross: python source ## [4/7] MicroPython's cross compiler
 	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJDIR)/mpy-cross/mpy-cross -- \
 	  boards/tools/build_mpy_cross.sh
 
@@ -65,7 +71,7 @@ firmware: mpy-cross ## [7/7] The emulated board's firmware, build/firmware/
 
 build: setup natmod host-lib unix firmware ## All of the above
 
-demo: build ## Adapts a network on the emulated board (DATA=mnist or fashion)
+demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(PY) -m microzo_host.demo --data $(DATA)
 
 test: build ## The tests, with reduced fuzzing
@@ -74,7 +80,7 @@ test: build ## The tests, with reduced fuzzing
 test-full: build ## The tests, with full fuzzing and everything slow
 	@MICROZO_FULL=1 $(PY) -m pytest tests -q
 
-accuracy: python host-lib ## The accuracy study against back-propagation, build/accuracy.json
+accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,study
 	@$(PY) -m microzo_host.study.accuracy

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Installs the Debian/Ubuntu packages that the builds need and that are missing.
+# Installs the Debian/Ubuntu packages that the builds need and that are missing:
+# packages.sh PYTHON [MORE PACKAGES]
 set -eu
 python=$1
+shift
 
 if ! command -v apt-get >/dev/null; then
     for tool in qemu-system-arm arm-none-eabi-gcc gcc make git xz; do
@@ -12,8 +14,8 @@ if ! command -v apt-get >/dev/null; then
 fi
 
 missing=
-for package in build-essential pkg-config libffi-dev xz-utils git \
-    qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi; do
+for package in build-essential xz-utils git \
+    qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
         missing="$missing $package"
 done

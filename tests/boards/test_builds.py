@@ -1,0 +1,67 @@
+"""The build itself: extra user modules in the firmware, and what it refuses."""
+
+import os
+import subprocess
+
+import pytest
+
+from microzo_host.emulator import ROOT, Board
+
+MODULE = """
+#include "py/runtime.h"
+static const mp_rom_map_elem_t table[] = {
+    { MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR_extra_answer) },
+    { MP_ROM_QSTR(MP_QSTR_answer), MP_ROM_INT(42) },
+};
+static MP_DEFINE_CONST_DICT(globals, table);
+const mp_obj_module_t extra_answer = { { &mp_type_module }, (mp_obj_dict_t *)&globals };
+MP_REGISTER_MODULE(MP_QSTR_extra_answer, extra_answer);
+"""
+
+
+def build_firmware(out, extra):
+    """Runs the Makefile's own script, into a folder of its own."""
+    env = dict(os.environ, EXTRA_C_MODULES=str(extra), OUT=str(out), KINDS="usermod", SIZES="256K")
+    # make sets these; the defaults serve a pytest started by hand.
+    env.setdefault("MPY", "build/micropython-1.25.0")
+    env.setdefault("OBJDIR", "build/obj-1.25.0")
+    return subprocess.run(
+        ["boards/tools/build_firmware.sh"], cwd=ROOT, env=env, capture_output=True, text=True
+    )
+
+
+@pytest.mark.skipif(not os.environ.get("MICROZO_FULL"), reason="a firmware build: make test-full")
+def test_extra_c_modules_are_in_the_firmware(tmp_path):
+    module = tmp_path / "modules" / "extra"
+    module.mkdir(parents=True)
+    (module / "extra.c").write_text(MODULE)
+    (module / "micropython.mk").write_text("SRC_USERMOD_C += $(USERMOD_DIR)/extra.c\n")
+    done = build_firmware(tmp_path, tmp_path / "modules")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    with Board(firmware=tmp_path / "mps2-an386-256K-usermod.elf") as board:
+        out = board.exec("import _microzo, extra_answer; print(extra_answer.answer)")
+    assert out.strip() == "42"
+
+
+def test_extra_c_modules_without_a_module_are_refused(tmp_path):
+    done = build_firmware(tmp_path, tmp_path)
+    assert done.returncode != 0
+    assert "no micropython.mk" in done.stdout
+
+
+def test_the_makefile_lists_every_target():
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+    makefile = (ROOT / "Makefile").read_text()
+    phony = makefile.split(".PHONY:")[1].split("\n\n")[0].replace("\\\n", " ").split()
+    for target in phony:
+        assert f"make {target} " in listed, target
+
+
+def test_a_version_without_a_hash_is_refused(tmp_path):
+    done = subprocess.run(
+        ["python3", "boards/tools/fetch_micropython.py", "0.0.1", str(tmp_path / "x")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0 and "MPY_DIR" in done.stderr
