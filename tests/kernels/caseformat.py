@@ -3,7 +3,8 @@
 Written to a file that device_runner.py reads on every target. The file: b"MZC1", uint16 count, then for each case
 
     uint8 length, function name
-    uint8 expectation, int32 value: OK (returns value), VALUE_ERROR, TYPE_ERROR, ANY (may raise or not)
+    uint8 expectation, int32 value: OK (returns value), VALUE_ERROR, TYPE_ERROR, ANY (may raise or not),
+        MAYBE (as OK, or ValueError)
     uint8 number of arguments, then each: a tag and what belongs to it
         # int64   0 (None)   . (1.5)   @ uint8 (the same object as that argument)
         a buffer: uint32 length, lo, hi, crc, then the content. After a call that succeeds, the CRC-32 of bytes lo..hi-1
@@ -15,7 +16,7 @@ import zlib
 from array import array
 from dataclasses import dataclass, field
 
-OK, VALUE_ERROR, TYPE_ERROR, ANY = range(4)
+OK, VALUE_ERROR, TYPE_ERROR, ANY, MAYBE = range(5)
 
 GUARDED = "M"  # memoryview into a bytearray with guard bytes on both sides
 MISALIGNED = "U"  # the same, at an odd address

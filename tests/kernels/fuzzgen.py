@@ -1,0 +1,111 @@
+"""Calls spoilt at random: any outcome is right that stays inside the buffers and changes nothing when it raises."""
+
+import random
+import struct
+
+import casegen
+import netgen
+from caseformat import ANY, ARRAYS, BYTEARRAY, GUARDED, READ_ONLY, Alias, Buf, Case
+from microzo import layout as L
+
+EXTREMES = (0, 1, -1, 2, 3, 4, 7, 255, 256, 65535, 65536, 1 << 24, 1 << 30, -(1 << 30), 0x7FFFFFFF, -0x7FFFFFFF, -(1 << 31))
+INTS = (*EXTREMES[:-1], 5, 9, 10, 31, 32, 63, 1 << 31, -(1 << 31), 1 << 40)
+
+
+def extreme(rng, old):
+    return rng.choice((rng.choice(EXTREMES), old + rng.choice((-4, -2, -1, 1, 2, 4)), rng.randint(-40, 400)))
+
+
+# words that, changed, make a call read multipliers and shifts from anywhere: no value is defined then
+POINTERS = [L.FLAGS, L.M_OFF, L.S_OFF, L.L_OFF, L.LS_OFF, L.MS_OFF]
+
+
+def spoil_words(rng, buf, spare=()):
+    """One to three int32 words of a buffer changed; operator words in `spare` are left alone."""
+    data = bytearray(buf.data)
+    count = len(data) // 4
+    for _ in range(rng.choice((1, 1, 2, 3)) if count else 0):
+        i = rng.randrange(count)
+        if i >= L.HEADER_WORDS and (i - L.HEADER_WORDS) % L.OP_WORDS in spare:
+            continue
+        value = extreme(rng, struct.unpack_from("<i", data, 4 * i)[0])
+        struct.pack_into("<i", data, 4 * i, max(-(1 << 31), min(0x7FFFFFFF, value)))
+    return Buf(bytes(data), buf.kind)
+
+
+def spoil_data(rng, buf):
+    """Random content, often all bits set."""
+    fill = rng.choice((b"\xff", b"\x7f", b"\x80", b"\0"))
+    data = rng.randbytes(len(buf.data)) if rng.random() < 0.5 else fill * len(buf.data)
+    return Buf(data, buf.kind)
+
+
+def spoil_length(rng, buf):
+    length = rng.choice((0, 1, 3, len(buf.data) - 1, len(buf.data) + rng.randint(1, 9), rng.randint(0, len(buf.data))))
+    return Buf((buf.data + bytes(9))[: max(0, length)], GUARDED if buf.kind in ARRAYS else buf.kind)
+
+
+def spoil_kind(rng, buf):
+    kinds = [GUARDED, BYTEARRAY, READ_ONLY, "b"]
+    kinds += [kind for kind, size in (("h", 2), ("i", 4), ("q", 8)) if len(buf.data) % size == 0]
+    return Buf(buf.data, rng.choice(kinds))
+
+
+def spoil_arg(rng, case, i, words):
+    """A new value for argument i; words: chance that a buffer's int32 words are what changes."""
+    arg = case.args[i]
+    if not isinstance(arg, Buf):
+        return rng.choice((rng.choice(INTS), None, 1.5)) if not isinstance(arg, Alias) else arg
+    if rng.random() < words:
+        return spoil_words(rng, arg)
+    kind = rng.choice((spoil_data, spoil_length, spoil_kind, None))
+    if kind is None:
+        others = [j for j in range(i) if isinstance(case.args[j], Buf)]
+        return Alias(rng.choice(others)) if others else arg
+    return kind(rng, arg)
+
+
+def fuzzed(rng, case):
+    """A spoilt copy of a good case."""
+    case = Case(case.function, list(case.args), ANY)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        if case.args:
+            # mostly the plan: there is the most to get wrong
+            i = 0 if rng.random() < 0.5 else rng.randrange(len(case.args))
+            case.args[i] = spoil_arg(rng, case, i, 0.9 if i == 0 else 0.3)
+    return case
+
+
+def plan_fuzzed(rng, case):
+    """A copy with one to three plan words changed and everything else good; None if the call has no plan."""
+    if not case.args or not isinstance(case.args[0], Buf) or len(case.args[0].data) < 4 * L.HEADER_WORDS:
+        return None
+    return case.replaced(0, spoil_words(rng, case.args[0], POINTERS))
+
+
+def sources(seed):
+    """Endless good cases of small networks, every network's cases in one list."""
+    rng = random.Random(seed)
+    while True:
+        cases = casegen.net_cases(rng, netgen.random_net(rng, limit=6, channels=5))
+        cases += casegen.tail_cases(rng, netgen.tail_net(rng))
+        yield rng, cases + list(casegen.plain_cases(rng))
+
+
+def fuzz_cases(seed, count, per_network=150):
+    for rng, cases in sources(seed):
+        for _ in range(min(count, per_network)):
+            yield fuzzed(rng, rng.choice(cases))
+        count -= per_network
+        if count <= 0:
+            return
+
+
+def plan_cases(seed, count, per_network=60):
+    """Unjudged calls with an altered plan. A target may check more than the oracle (operators it does not run), not less."""
+    for rng, cases in sources(seed):
+        made = filter(None, (plan_fuzzed(rng, rng.choice(cases)) for _ in range(min(count, per_network))))
+        yield from made
+        count -= per_network
+        if count <= 0:
+            return

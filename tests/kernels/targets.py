@@ -1,0 +1,127 @@
+"""Where cases run: modules of this Python, the unix port, the emulated board.
+
+`TARGETS` maps names to functions that return a Target or raise Missing. Under CI=true or MICROZO_STRICT=1 a missing
+target is a failure, else its tests are skipped.
+"""
+
+import io
+import os
+import tempfile
+from pathlib import Path
+
+import caseformat
+import device_runner
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+FULL = os.environ.get("MICROZO_FULL", "") not in ("", "0")
+STRICT = os.environ.get("CI") == "true" or os.environ.get("MICROZO_STRICT", "") not in ("", "0")
+
+
+class Missing(Exception):
+    """What is not built, and how to build it."""
+
+
+class Local:
+    """A module of this Python."""
+
+    def __init__(self, name, nets):
+        self.nets, self.sees_memory = nets, not name.endswith("pykernels")
+        try:
+            self.module = device_runner.load(name)
+        except (ImportError, OSError) as e:
+            raise Missing(str(e)) from None
+
+    def run(self, cases):
+        """Mismatches, one line each."""
+        stream = io.BytesIO(caseformat.pack_all(cases))
+        return [f"{i}: {m}" for i, m in enumerate(device_runner.run_stream(self.module, stream)) if m]
+
+
+def parse(text, count):
+    """Mismatches in what device_runner printed; it must have come to its end."""
+    lines = text.split("\n")
+    lines = [line.strip() for line in lines if line.strip()]
+    bad = [line for line in lines if line.startswith("MISMATCH")]
+    if not lines or lines[-1] != f"DONE {count} {len(bad)}":
+        return [*bad, "the run did not end: " + " / ".join(lines[-5:])]
+    return bad
+
+
+class UnixPort:
+    """The unix port of MicroPython with a module built in, a native module, or Python kernels."""
+
+    def __init__(self, kind, nets):
+        from microzo_host.emulator import BoardError, Unix
+
+        self.nets, self.sees_memory = nets, kind != "pykernels"
+        self.name = "microzo.pykernels" if kind == "pykernels" else "_microzo"
+        path = [HERE, ROOT / "device"]
+        if kind == "natmod":
+            path.append(native_module("x64").parent)
+        try:
+            self.unix = Unix(usermod=kind == "usermod", heap="32M", path=path)
+        except BoardError as e:
+            raise Missing(str(e)) from None
+
+    def run(self, cases):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "cases.bin")
+            path.write_bytes(caseformat.pack_all(cases))
+            text = self.unix.run(HERE / "device_runner.py", self.name, path, timeout=500)
+        return parse(text, len(cases))
+
+
+class EmulatedBoard:
+    """The 256-KB board: firmware with the module, or stock firmware and the native module."""
+
+    def __init__(self, usermod, nets):
+        from microzo_host import emulator
+
+        self.nets, self.sees_memory = nets, True
+        self.usermod, self.emulator = usermod, emulator
+        self.module = None if usermod else native_module("armv7emsp").read_bytes()
+        firmware = emulator.FIRMWARE / f"mps2-an386-256K-{'usermod' if usermod else 'stock'}.elf"
+        if not firmware.is_file():
+            raise Missing(f"{firmware.name} is not built; run `make firmware` first.")
+
+    def run(self, cases):
+        fs = {"cases.bin": caseformat.pack_all(cases), "device_runner.py": HERE / "device_runner.py"}
+        if self.module:
+            fs["lib/_microzo.mpy"] = self.module
+        code = "import device_runner; device_runner.run('_microzo', 'cases.bin')"
+        with self.emulator.Board(ram="256K", usermod=self.usermod, fs=fs) as board:
+            try:
+                return parse(board.exec(code, timeout=300), len(cases))
+            except self.emulator.BoardError as e:
+                return [f"the board failed: {e}"]
+
+
+def native_module(arch):
+    path = ROOT / "build" / "natmod" / arch / "_microzo.mpy"
+    if not path.is_file():
+        raise Missing(f"{path.relative_to(ROOT)} is not built; run `make natmod` first.")
+    return path
+
+
+# name -> (class, its argument, networks of a normal run)
+KINDS = {
+    "native": (Local, "microzo_host.native", 200),
+    "pykernels": (Local, "microzo.pykernels", 30),
+    "unix-usermod": (UnixPort, "usermod", 100),
+    "unix-natmod": (UnixPort, "natmod", 100),
+    "unix-pykernels": (UnixPort, "pykernels", 12),
+    "board-usermod": (EmulatedBoard, True, 50),
+    "board-natmod": (EmulatedBoard, False, 50),
+}
+
+
+def make(name):
+    kind, argument, nets = KINDS[name]
+    try:
+        return kind(argument, nets * (10 if FULL else 1))
+    except Missing as e:
+        if STRICT:
+            pytest.fail(f"target {name}: {e}")
+        pytest.skip(str(e))
