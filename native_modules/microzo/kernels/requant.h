@@ -16,23 +16,26 @@ static inline bool mz_shift_ok(int32_t shift) {
     return mz_within(shift, MZ_SHIFT_MIN, MZ_SHIFT_MAX);
 }
 
+// High part of acc * mult * 2, rounded half up; mult >= 0.
+static inline int32_t mz_high(int32_t acc, int32_t mult) {
+    return (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
+}
+
+// For shift >= 0, which real layers hardly have.
+int32_t mz_requant_left(int32_t acc, int32_t mult, int32_t shift);
+
 // mult >= 0, shift in [-39, 30] (16w8a takes up to 8 from the shift).
 static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
-    if (shift > 0) {
-        acc = (int32_t)mz_sat64((int64_t)acc * ((int64_t)1 << shift), INT32_MIN, INT32_MAX);
+    if (shift >= 0) {
+        return mz_requant_left(acc, mult, shift);
     }
-    int32_t x = (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
-    if (shift < 0) {
-        int32_t right = -shift;
-        if (right > 31) {
-            return 0; // |x| < 2^31, so it is less than one half
-        }
-        int32_t mask = (int32_t)(((uint32_t)1 << right) - 1);
-        int32_t rest = x & mask;
-        int32_t threshold = (mask >> 1) + (x < 0);
-        x = (x >> right) + (rest > threshold);
-    }
-    return x;
+    // Half away from zero: halves of negative numbers are moved below the half, then all
+    // but one bit is dropped, then the last with rounding. |x| < 2^31 - 1, so nothing
+    // overflows, and a right shift by more than 32 gives 0 as one by 32 does.
+    int32_t x = mz_high(acc, mult);
+    x += x >> 31;
+    x >>= mz_min(-1 - shift, 31);
+    return (x + 1) >> 1;
 }
 
 #endif

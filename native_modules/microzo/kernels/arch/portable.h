@@ -9,6 +9,13 @@
 // Depthwise channels that share a block of packed weights [tap][MZ_DW_BLOCK].
 #define MZ_DW_BLOCK 16
 
+// Whether two positions share the loads of weights: needs about 20 registers.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define MZ_PAIRS 1
+#else
+#define MZ_PAIRS 0
+#endif
+
 // Depthwise channels held in registers: a core with wide vectors takes the block whole.
 #if defined(__x86_64__) || defined(__aarch64__)
 #define MZ_DW_LANES 16
@@ -81,6 +88,11 @@ static inline void mz_arch_dot(const int16_t *w, int32_t pitch, int32_t w_step, 
 // weight that is loaded is used twice. acc: 4 of the first, 4 of the second.
 static inline void mz_arch_dot2(const int16_t *w, int32_t pitch, int32_t w_step, const int8_t *x,
     int32_t apart, int32_t x_step, int32_t rows, int32_t n, int32_t zp, int32_t *acc) {
+    if (!MZ_PAIRS) {
+        mz_arch_dot(w, pitch, w_step, x, x_step, rows, n, zp, acc);
+        mz_arch_dot(w, pitch, w_step, x + apart, x_step, rows, n, zp, acc + MZ_TILE);
+        return;
+    }
     int32_t a0 = acc[0], a1 = acc[1], a2 = acc[2], a3 = acc[3];
     int32_t b0 = acc[4], b1 = acc[5], b2 = acc[6], b3 = acc[7];
     for (int32_t row = 0; row < rows; ++row) {
