@@ -3,6 +3,7 @@
 import pathlib
 
 import click
+
 import microzo
 
 from .. import board_files, board_link, checks, modelfile

@@ -82,6 +82,7 @@ def summary(outcomes, found):
     steps = {recipe: run.steps for recipe, run in outcomes[0].runs.items()}
     yield "steps: " + ", ".join(f"{recipe} {count}" for recipe, count in steps.items())
     share = 100 * found["ram_peak_bytes"] / found["ram_limit_bytes"]
-    yield f"peak RAM: {found['ram_peak_bytes']:,} of {found['ram_limit_bytes']:,} bytes ({share:.0f} %)"
+    peak, limit = found["ram_peak_bytes"], found["ram_limit_bytes"]
+    yield f"peak RAM: {peak:,} of {limit:,} bytes ({share:.0f} %)"
     yield f"instructions per step (tail, 32 samples): {found['instructions_per_step']:,}"
     yield f"journal replay: {'identical' if found['replay_identical'] else 'DIFFERENT'}"

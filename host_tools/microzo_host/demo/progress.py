@@ -5,7 +5,7 @@ import contextlib
 import rich.console
 import rich.progress
 
-from .session import STEP
+from .session import RESULT, STEP
 
 LINES_PER_RUN = 12  # step lines shown of a run where there is no terminal
 
@@ -41,7 +41,7 @@ class Display:
         def take(line):
             found = STEP.match(line)
             if not found:
-                if line and not line.startswith("("):
+                if line and not line.startswith(RESULT):
                     self.say(f"[{label}] {line}")
                 return
             step, steps = int(found[1]), int(found[2])

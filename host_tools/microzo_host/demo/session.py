@@ -1,17 +1,23 @@
 """One emulated board and the runs of train.py on it, through the mpremote command."""
 
 import dataclasses
-import pathlib
+import json
 import re
-import shlex
 import subprocess
 import sys
 
 from .. import board_files, board_info, board_link, emulator, push
 
-HERE = pathlib.Path(__file__).resolve().parent
 TRAIN = push.ROOT / "device" / "examples" / "train.py"
 LEFT = {"journal": "/train.journal", "adapted": "/adapted.safetensors"}
+RESULT = "RESULT "
+STEP = re.compile(r"^step (\d+)/(\d+)(.*)$")
+# A journal that is there would be continued.
+FORGET = """import os
+for name in os.listdir("/"):
+    if name.startswith("train.journal"):
+        os.remove(name)
+"""
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 
 
@@ -40,25 +46,18 @@ def disk(model, case):
 
 def command(port, recipe, steps=None):
     """The mpremote command line of a run, as a user types it."""
-    settings = f"recipe = {recipe!r}" + (f"; steps = {steps}" if steps else "")
-    return [
-        "mpremote", "connect", port, "exec", settings,
-        "run", _short(HERE / "watch.py"), "run", _short(TRAIN), "exec", "print(ram_peak())",
-    ]  # fmt: skip
-
-
-def _short(path):
-    return str(path.relative_to(push.ROOT))
+    settings = [] if recipe == "default" else [f"recipe = {recipe!r}"]
+    settings += [f"steps = {steps}"] if steps else []
+    before = ["exec", "; ".join(settings)] if settings else []
+    return ["mpremote", "connect", port, *before, "run", str(TRAIN.relative_to(push.ROOT))]
 
 
 def run(board, recipe, tell, steps=None):
     """Run train.py on a board with live lines to ``tell``; returns the Run."""
     with board_link.Link(board.port) as link:
-        link.exec(
-            f"import os\nfor p in os.listdir('/'):\n if p.startswith('train.journal'): os.remove(p)"
-        )
+        link.exec(FORGET)
     arguments = command(board.port, recipe, steps)
-    tell(f"$ {shlex.join(arguments)}")
+    tell("$ " + subprocess.list2cmdline(arguments))
     lines = []
     with subprocess.Popen(
         [sys.executable, "-u", "-m", *arguments],
@@ -85,27 +84,19 @@ def run(board, recipe, tell, steps=None):
 
 def _read(board, recipe, lines):
     """The Run that the lines and the board's files tell of."""
-    text = "\n".join(lines)
-    peak, limit = re.findall(r"^\((\d+), (\d+)\)$", text, re.M)[-1]
+    told = next((line for line in reversed(lines) if line.startswith(RESULT)), None)
+    if told is None:
+        raise emulator.BoardError("train.py ended without its RESULT line")
+    result = json.loads(told.removeprefix(RESULT))
     with board_link.Link(board.port, reset=False) as link:
         files = board_files.Files(link)
         left = {role: files.get(path) for role, path in LEFT.items()}
     return Run(
         recipe,
-        before=_percent(r"^before\b.*?([\d.]+) %", text),
-        after=_percent(r"^after\b.*?([\d.]+) %", text),
-        steps=len(STEP.findall(text)),
-        ram_peak=int(peak),
-        ram_limit=int(limit),
+        before=result["before"],
+        after=result["after"],
+        steps=result["steps"],
+        ram_peak=result["ram_peak"],
+        ram_limit=result["ram_limit"],
         **left,
     )
-
-
-STEP = re.compile(r"^step (\d+)/(\d+)(.*)$", re.M)
-
-
-def _percent(pattern, text):
-    found = re.search(pattern, text, re.M)
-    if not found:
-        raise emulator.BoardError("train.py did not print the accuracy before and after")
-    return float(found[1])

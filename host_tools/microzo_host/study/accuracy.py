@@ -19,9 +19,10 @@ import pathlib
 import sys
 import tempfile
 
-import microzo
 import numpy as np
 import rich.progress
+
+import microzo
 
 from .. import bp, corruptions, datasets, demonet, modelfile, native, push, quantize
 from . import summary
