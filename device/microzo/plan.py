@@ -52,7 +52,9 @@ def macs(plan, o):
 
 def scratch(plan, o):
     kind = plan[o + L.KIND]
-    if kind == L.CONV or kind == L.DENSE:
+    if kind == L.CONV:
+        return max(22 * align(row_len(plan, o), 4) + 128, 3072)
+    if kind == L.DENSE:
         return 12 * align(row_len(plan, o), 4) + 128
     if kind == L.DWCONV:
         width = plan[o + L.IN_W] + plan[o + L.P_L] + plan[o + L.P_R]

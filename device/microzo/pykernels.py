@@ -316,7 +316,9 @@ def _fits(o):
 
 def _scratch(o):
     kind = o[L.KIND]
-    if kind == L.CONV or kind == L.DENSE:
+    if kind == L.CONV:
+        return max(22 * (_row_len(o) + 3 & ~3) + 128, 3072)
+    if kind == L.DENSE:
         return 12 * (_row_len(o) + 3 & ~3) + 128
     if kind == L.DWCONV:
         return 32 * _row_len(o) + 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H] + 128

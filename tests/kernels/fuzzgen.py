@@ -16,17 +16,23 @@ def extreme(rng, old):
     return rng.choice((rng.choice(EXTREMES), old + rng.choice((-4, -2, -1, 1, 2, 4)), rng.randint(-40, 400)))
 
 
-# words that, changed, make a call read multipliers and shifts from anywhere: no value is defined then
-POINTERS = [L.FLAGS, L.M_OFF, L.S_OFF, L.L_OFF, L.LS_OFF, L.MS_OFF]
+# words that, changed, leave the value open: multipliers are read from anywhere, tensors overlap
+OPEN = [L.KIND, L.FLAGS, L.IN_OFF, L.IN2_OFF, L.OUT_OFF, L.M_OFF, L.S_OFF, L.L_OFF, L.LS_OFF, L.MS_OFF]
+OPEN_HEADER = [L.LOGITS_OFF]
 
 
-def spoil_words(rng, buf, spare=()):
-    """One to three int32 words of a buffer changed; operator words in `spare` are left alone."""
+def is_open(i):
+    """Whether word i of a plan is in OPEN or OPEN_HEADER."""
+    return i in OPEN_HEADER or i >= L.HEADER_WORDS and (i - L.HEADER_WORDS) % L.OP_WORDS in OPEN
+
+
+def spoil_words(rng, buf, spare=None):
+    """One to three int32 words of a buffer changed, none with spare(index)."""
     data = bytearray(buf.data)
     count = len(data) // 4
     for _ in range(rng.choice((1, 1, 2, 3)) if count else 0):
         i = rng.randrange(count)
-        if i >= L.HEADER_WORDS and (i - L.HEADER_WORDS) % L.OP_WORDS in spare:
+        if spare and spare(i):
             continue
         value = extreme(rng, struct.unpack_from("<i", data, 4 * i)[0])
         struct.pack_into("<i", data, 4 * i, max(-(1 << 31), min(0x7FFFFFFF, value)))
@@ -80,7 +86,7 @@ def plan_fuzzed(rng, case):
     """A copy with one to three plan words changed and everything else good; None if the call has no plan."""
     if not case.args or not isinstance(case.args[0], Buf) or len(case.args[0].data) < 4 * L.HEADER_WORDS:
         return None
-    return case.replaced(0, spoil_words(rng, case.args[0], POINTERS))
+    return case.replaced(0, spoil_words(rng, case.args[0], is_open))
 
 
 def sources(seed):

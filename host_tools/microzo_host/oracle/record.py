@@ -91,6 +91,8 @@ class Net:
         offset, length = int(self.words[L.SCRATCH_OFF]), int(self.words[L.SCRATCH_LEN])
         if o.kind == L.DWCONV:
             need = 32 * o.k + 8 * (o.in_w + o.p_l + o.p_r) * o.k_h + 128
+        elif o.kind == L.CONV:
+            need = max(22 * (o.k + 3 & ~3) + 128, 3072)
         else:
             need = 12 * (o.k + 3 & ~3) + 128
         require(length >= need, "SCRATCH_LEN is too small")

@@ -1,0 +1,76 @@
+"""Fuzzes the C kernels in this process: random calls against the oracle, spoilt calls against their buffers.
+
+    python tests/kernels/fuzz.py --n 200000 [--seed 1] [--sanitize]
+
+--sanitize takes the build with the address and undefined-behaviour sanitizers (`make host-lib-sanitize`).
+Half of the calls is spoilt anywhere; a third has an altered plan and a sixth is good, both compared with the oracle.
+Exit status 1 if anything was found.
+"""
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import time
+
+CHUNK = 1000
+
+
+def rounds(seed, count):
+    """Lists of about CHUNK cases, `count` in all."""
+    import casegen
+    import fuzzgen
+    from caseformat import MAYBE, OK, judge
+    from microzo_host import oracle
+
+    while count > 0:
+        size = min(CHUNK, count)
+        spoilt = list(fuzzgen.fuzz_cases(seed, size // 2))
+        altered = [judge(case, oracle) for case in fuzzgen.plan_cases(seed, size // 2)]
+        for case in altered:
+            case.expect = MAYBE if case.expect == OK else case.expect
+        good = itertools.chain.from_iterable(casegen.good_cases(seed, i) for i in itertools.count())
+        good = [judge(case, oracle) for case in itertools.islice(good, max(0, size - len(spoilt) - len(altered)))]
+        yield seed, spoilt + altered + good
+        count -= size
+        seed += 1
+
+
+def fuzz(seed, count, say=print):
+    """Number of mismatches."""
+    import targets
+
+    target = targets.Local("microzo_host.native", 0)
+    found = done = 0
+    began = time.monotonic()
+    for number, cases in rounds(seed, count):
+        for mismatch in target.run(cases):
+            found += 1
+            say(f"seed {number}, case {mismatch}")
+        done += len(cases)
+        say(f"{done} calls, {found} found, {time.monotonic() - began:.0f} s")
+    return found
+
+
+def sanitized():
+    """Runs this command again with the sanitizers' runtime in the process."""
+    runtime = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
+    env = dict(os.environ, MICROZO_SANITIZE="1", LD_PRELOAD=runtime, PYTHONMALLOC="malloc")
+    env["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1"
+    env["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+    command = [arg for arg in sys.argv if arg != "--sanitize"]
+    return subprocess.call([sys.executable, *command], env=env)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, default=200000, help="number of calls")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sanitize", action="store_true", help="with the sanitizers")
+    args = parser.parse_args()
+    return sanitized() if args.sanitize else int(fuzz(args.seed, args.n) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
