@@ -20,11 +20,11 @@ def command(weights, calibration, out, force, json_file):
     net = netfile.read(weights)
     images = checks.array(calibration)
     images = images[..., None] if images.ndim == 3 else images
+    model = quantize.quantize(net, images)
     if len(images) < ENOUGH:
         click.echo(
             f"warning: only {len(images)} calibration images, some hundreds are better", err=True
         )
-    model = quantize.quantize(net, images)
     raw = modelfile.pack(model)
     write_new(out, raw, force)
     say(
