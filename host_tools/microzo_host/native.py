@@ -37,7 +37,9 @@ def _load():
     try:
         library = ctypes.PyDLL(str(path))
     except OSError as error:
-        raise ImportError(f"{path} cannot be loaded ({error}): run `make host-lib` again") from None
+        raise ImportError(
+            f"{path} cannot be loaded ({error}): run `make host-lib` again"
+        ) from None
     library.microzo_name.restype = ctypes.c_char_p
     library.microzo_signature.restype = ctypes.c_char_p
     library.microzo_call.argtypes = (ctypes.c_int, ctypes.py_object)
