@@ -48,11 +48,13 @@ def say(text, json_file):
 
 def progress():
     """A rich progress bar on stderr, gone when done, silent when not on a terminal."""
+    console = rich.console.Console(stderr=True)
     return rich.progress.Progress(
         rich.progress.TextColumn("{task.description}"),
         rich.progress.BarColumn(),
         rich.progress.TaskProgressColumn(),
         rich.progress.TimeRemainingColumn(),
-        console=rich.console.Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )

@@ -46,6 +46,6 @@ def command(port, files, folder, source, module, no_module, no_package, json_fil
 
             for target, size, what in push.send(board_files.Files(link), plan, show):
                 before += size
-                bars.console.print(f"{what:9} {target} ({size:,} bytes)", highlight=False)
+                say(f"{what:9} {target} ({size:,} bytes)", json_file)
                 done.append({"file": target, "bytes": size, "what": what})
     report({"board": str(info), "files": done}, json_file)

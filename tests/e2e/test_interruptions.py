@@ -1,0 +1,118 @@
+"""Interrupted at any moment, a run goes on to the same bits: Ctrl-C, exception, reset, power cut."""
+
+import random
+import threading
+import time
+
+import job
+import pytest
+
+from microzo_host import board_link, emulator
+
+RECIPES = ("default", "forward_only")
+CUTS = {"few": 4, "full": 60}  # per recipe and test
+
+
+@pytest.fixture(scope="module", params=RECIPES)
+def wanted(request, files, tmp_path_factory):
+    """(recipe, (journal, adapted model)) of the uninterrupted run."""
+    recipe = request.param
+    return recipe, job.on_host(files, recipe, tmp_path_factory.mktemp("wanted"))
+
+
+@pytest.fixture
+def cuts(full):
+    """How often to interrupt."""
+    return CUTS["full" if full else "few"]
+
+
+def finish(board, recipe, wanted):
+    """Let the board finish, compare, and make it forget the run; returns the seconds it took."""
+    begun = time.monotonic()
+    assert "finished" in job.on_board(board, recipe)
+    board.release()
+    with board_link.Link(board.port, reset=False) as link:
+        found = {n: link.value(HASH.format(name=n)) for n in ("job.journal", "job.safetensors")}
+        link.exec("import os\nfor n in os.listdir():\n if n.startswith('job.'): os.remove(n)")
+    assert found["job.safetensors"] == crc(wanted[1])
+    assert found["job.journal"] == crc(wanted[0])
+    return time.monotonic() - begun
+
+
+HASH = "__import__('binascii').crc32(open({name!r}, 'rb').read())"
+
+
+def crc(data):
+    """CRC-32 as the board gives it."""
+    import binascii
+
+    return binascii.crc32(data)
+
+
+def begin(board, recipe):
+    """Start a run on the board without waiting for it."""
+    board.exec(job.settings(recipe))
+    board.transport().exec_raw_no_follow(job.BOARD_SCRIPT.read_bytes())
+
+
+def settle(board):
+    """Take what a run that was interrupted still says."""
+    board.transport().follow(60)
+
+
+def test_ctrl_c(wanted, start, cuts):
+    recipe, bits = wanted
+    board = start()
+    seconds = finish(board, recipe, bits)
+    rng = random.Random(recipe)
+    for _ in range(max(1, cuts // 2)):
+        for _ in range(2):
+            begin(board, recipe)
+            time.sleep(rng.uniform(0, seconds))
+            board.transport().serial.write(b"\x03")
+            settle(board)
+        finish(board, recipe, bits)
+
+
+def test_exception_inside_the_loop(wanted, start):
+    recipe, bits = wanted
+    board = start()
+    script = job.BOARD_SCRIPT.read_text().replace(
+        "    print(step)\n", "    print(step)\n    if step.step == 2: raise RuntimeError('mine')\n"
+    )
+    board.exec(job.settings(recipe))
+    with pytest.raises(emulator.BoardError, match="mine"):
+        board.exec(script)
+    finish(board, recipe, bits)
+
+
+def test_soft_reset(wanted, start, cuts):
+    recipe, bits = wanted
+    board = start()
+    seconds = finish(board, recipe, bits)
+    rng = random.Random(recipe)
+    for _ in range(max(1, cuts // 2)):
+        begin(board, recipe)
+        time.sleep(rng.uniform(0, seconds))
+        board.transport().serial.write(b"\x03")
+        settle(board)
+        board.soft_reset()
+        finish(board, recipe, bits)
+
+
+def test_power_cuts(wanted, start, cuts, tmp_path):
+    recipe, bits = wanted
+    disk = tmp_path / "disk.img"
+    board = start(disk=disk)
+    seconds = finish(board, recipe, bits)
+    rng = random.Random(recipe)
+    done = 0
+    while done < cuts:
+        for _ in range(rng.randint(1, 4)):
+            begin(board, recipe)
+            timer = threading.Timer(rng.uniform(0, seconds), lambda: board._process.kill())
+            timer.start()
+            timer.join()
+            board.restart()
+            done += 1
+        finish(board, recipe, bits)
