@@ -7,7 +7,10 @@ cannot do, and what its recipes are compared with.
 Modes: ``full`` all weights, biases and BatchNorm; ``bn`` BatchNorm's scale and
 shift plus the head; ``head`` the last layer only. ``adapt_statistics`` first
 replaces BatchNorm's statistics by those of the adaptation images (AdaBN).
-Chosen on the TUNING corruptions only: see YARDSTICK.
+Chosen on the TUNING corruptions of Fashion-MNIST only (256 samples, 2,000 test
+images, seed 0, so +-1 point a cell; zero-shot mean of the six 63.2): full after
+AdaBN 80.7, full 80.1, bn after AdaBN 79.6, head after AdaBN 78.8 at rate 1e-3;
+then noise 3, rotate 3 and 4: rate 1e-3 77.6, 2e-3 78.1, 4e-3 78.7.
 """
 
 import numpy as np
@@ -15,7 +18,7 @@ import numpy as np
 from . import intforward, quantize, torchnet
 
 MODES = ("full", "bn", "head")
-EPOCHS, BATCH, RATE = 30, 32, 1e-3
+EPOCHS, BATCH, RATE = 30, 32, 4e-3
 YARDSTICK = {"mode": "full", "adapt_statistics": True}
 
 
