@@ -6,6 +6,8 @@
         print(step)
 """
 
+import gc
+
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -24,9 +26,14 @@ _HOMES = {
 def __getattr__(name):
     # modules are imported when first asked for: code takes RAM on a board
     home = _HOMES.get(name)
+    gc.collect()  # what importing left behind makes room for the next, and the heap stays whole
+    try:
+        if home is None and not name.startswith("_"):
+            return __import__("microzo." + name, None, None, ("",))  # MicroPython's `from . import name` comes here
+    except ImportError:
+        pass
     if home is None:
         raise AttributeError("microzo has no %s; it has %s" % (name, ", ".join(sorted(_HOMES))))
-    module = __import__("microzo." + home, None, None, (name,))
-    value = getattr(module, name)
+    value = getattr(__import__("microzo." + home, None, None, (name,)), name)
     globals()[name] = value
     return value

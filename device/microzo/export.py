@@ -10,8 +10,6 @@ from . import plan as planner
 
 def write(model, path):
     """Temporary file, then rename: after a power cut there is the old file or the new one."""
-    with files.open_for_reading(model.path) as f:
-        header = _header(f, model)
     crc = 0
     for piece in _pieces(model):
         crc = binascii.crc32(piece, crc)
@@ -21,27 +19,31 @@ def write(model, path):
     plan[L.PLAN_CRC] = 0
     plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
     temporary = path + ".tmp"
-    with open(temporary, "wb") as f:
-        f.write(header)
-        f.write(plan)
-        for piece in _pieces(model):
-            f.write(piece)
+    with files.open_for_reading(model.path) as old:
+        with open(temporary, "wb") as f:
+            _copy_header(old, f, model)
+            f.write(plan)
+            for piece in _pieces(model):
+                f.write(piece)
     files.replace(temporary, path)
 
 
-def _header(f, model):
+def _copy_header(old, new, model):
     """Length and JSON of the file the model came from; they do not change with the values."""
-    head = bytearray(8)
-    files.fill(f, head, 8, model.path)
-    n = head[0] | head[1] << 8 | head[2] << 16
-    f.seek(0)
-    header = bytearray(8 + n)
-    files.fill(f, header, 8 + n, model.path)
-    old = array("i", bytearray(4 * L.HEADER_WORDS))
-    files.fill(f, old, 4 * L.HEADER_WORDS, model.path)
-    if old[L.N_OPS] != model.plan[L.N_OPS] or old[L.BLOB_LEN] != model.plan[L.BLOB_LEN]:
+    block = bytearray(256)
+    view = memoryview(block)
+    files.fill(old, view[:8], 8, model.path)
+    n = block[0] | block[1] << 8 | block[2] << 16
+    new.write(view[:8])
+    while n:
+        part = view[: min(n, len(block))]
+        files.fill(old, part, len(part), model.path)
+        new.write(part)
+        n -= len(part)
+    head = array("i", bytearray(4 * L.HEADER_WORDS))
+    files.fill(old, head, 4 * L.HEADER_WORDS, model.path)
+    if head[L.N_OPS] != model.plan[L.N_OPS] or head[L.BLOB_LEN] != model.plan[L.BLOB_LEN]:
         raise OSError("%s is no longer the file this model came from, save needs it for the header" % model.path)
-    return header
 
 
 def _signed(crc):

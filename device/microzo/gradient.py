@@ -21,9 +21,9 @@ class Gradient:
         self.conv = conv
         self.head = head
         self.first = conv if conv >= 0 else head
-        self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)
+        self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
         self._error = array("i", bytearray(4 * model.classes))
         self.loss = 0
         self.found = 0

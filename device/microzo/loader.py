@@ -3,7 +3,8 @@
 import sys
 from array import array
 
-from . import backend, files, memory, plan as planner
+from . import backend, files, memory, selection
+from . import plan as planner
 from . import layout as L
 from .model import Model
 
@@ -30,7 +31,7 @@ def load(path):
             raise OSError("%s is cut (%d of %d bytes), copy it again" % (path, start + length, at + plan[L.BLOB_LEN]))
         planner.place_state(plan, ())
         # the arena first: the larger block, while the heap is still whole
-        arena = memory.take("the activations", planner.layout(plan))
+        arena = memory.take("the activations", _arena_len(plan))
         blob, mapped = _read_blob(f, path, at, plan[L.BLOB_LEN])
     if k.crc32(blob, 0, plan[L.BLOB_LEN]) != plan[L.BLOB_CRC] & _LOW30:
         raise ValueError("%s is altered (checksum of the weights), copy it again" % path)
@@ -83,6 +84,13 @@ def _check_crc(k, path, plan):
     plan[L.PLAN_CRC] = crc
     if found != crc & _LOW30:
         raise ValueError("%s is altered (checksum of the plan), copy it again" % path)
+
+
+def _arena_len(plan):
+    """Enough for inference, and for training the tail if there is one; leaves the layout of inference."""
+    tail = selection.tail(plan)
+    need = planner.layout(plan, tail, (tail,)) if tail >= 0 else 0
+    return max(need, planner.layout(plan))
 
 
 def _read_blob(f, path, at, n):

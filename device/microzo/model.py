@@ -3,7 +3,8 @@
 from array import array
 
 from . import layout as L
-from . import memory, plan as planner
+from . import memory
+from . import plan as planner
 
 
 class Accuracy:
@@ -50,7 +51,10 @@ class Model:
 
     def relayout(self, first=0, pin_outputs=()):
         """Lays the arena out for passes that start at operator `first`; enlarges it if it must."""
-        need = planner.layout(self.plan, first, pin_outputs)
+        self.reserve(planner.layout(self.plan, first, pin_outputs))
+
+    def reserve(self, need):
+        """An arena of at least `need` bytes."""
         if need > len(self.arena):
             self.arena = bytearray(0)
             self.arena = memory.take("the activations", need)

@@ -104,8 +104,7 @@ def needs(model, program, double):
     grad = buffers = 0
     for spec in program["stages"]:
         if spec["kind"] == "realign":
-            widths = {plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]}
-            buffers = max(buffers, sum(widths) * 36)
+            buffers = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
         elif spec["kind"] == "spsa":
             arena = max(arena, planner.layout(plan, spec["first"]))
         else:

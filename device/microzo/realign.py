@@ -7,14 +7,15 @@ from . import memory, record
 from . import plan as planner
 
 
-class _Buffers:
-    """Of an operator with C channels: sums int64[2C], stats int32[2C], a SET record and its payload int32[3C]."""
+class _Views:
+    """Parts of the widest operator's buffers for one with C channels: sums int64[2C], a SET record, its payload."""
 
-    def __init__(self, channels, node):
-        self.sums = array("q", memory.take("channel sums", 16 * channels))
-        self.stats = array("i", bytearray(8 * channels))
-        self.record = record.new(record.SET, 12 * channels, node)
-        self.values = record.payload(self.record)
+    def __init__(self, channels, sums, rec):
+        n = record.HEADER + 12 * channels + record.CRC
+        self.sums = memoryview(sums)[: 2 * channels]
+        self.record = memoryview(rec)[:n]
+        self.values = memoryview(rec)[record.HEADER : n - record.CRC]
+        self.length = 12 * channels
 
 
 class Realign:
@@ -27,11 +28,11 @@ class Realign:
         self._ops = spec["ops"]
         self.steps = len(self._ops)
         self._alpha = spec["alpha"]
-        self._buffers = {}
-        for op in self._ops:
-            channels = self._channels(op)
-            if channels not in self._buffers:
-                self._buffers[channels] = _Buffers(channels, node)
+        widths = {self._channels(op) for op in self._ops}
+        sums = array("q", memory.take("channel sums", 16 * max(widths)))
+        rec = record.new(record.SET, 12 * max(widths), node)
+        self._views = {c: _Views(c, sums, rec) for c in widths}
+        self._stats = bytearray(8 * max(widths))
         self.record = None
         self.loss = 0
         self.count = 0
@@ -58,8 +59,8 @@ class Realign:
         k = m.k
         op = self._ops[step]
         o = L.op_base(op)
-        buffers = self._buffers[self._channels(op)]
-        sums = buffers.sums
+        views = self._views[self._channels(op)]
+        sums = views.sums
         for i in range(len(sums)):
             sums[i] = 0
         n = self._n * m.plan[o + L.OUT_H] * m.plan[o + L.OUT_W]
@@ -69,9 +70,10 @@ class Realign:
             if op:
                 k.forward(m.plan, m.blob, m.state, m.arena, 0, op, 0)
             k.stats(m.plan, m.blob, m.state, m.arena, op, s, sums)
-        k.stats_finish(n, s, sums, buffers.stats)
-        k.realign(m.plan, m.blob, m.state, op, buffers.stats, self._alpha, buffers.values)
-        self.record = buffers.record
+        k.stats_finish(n, s, sums, self._stats)
+        k.realign(m.plan, m.blob, m.state, op, self._stats, self._alpha, views.values)
+        self.record = views.record
+        record.put16(self.record, 2, views.length)
         record.put32(self.record, 4, step)
         record.put16(self.record, 10, op)
 

@@ -50,8 +50,7 @@ class Replayer:
 
     def place(self):
         """Gives the model its trainable values, as the file has them."""
-        pairs = layout_pairs(self._layout)
-        self.model.place(pairs)
+        self.model.place(layout_pairs(self._layout))
 
     def scan(self):
         """First pass: the Position after the last whole record; remembers what was rolled back."""

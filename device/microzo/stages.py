@@ -5,6 +5,18 @@ from . import record
 KINDS = ("?", "realign", "head", "tail", "spsa")
 
 
+def load_code(specs):
+    """Imports what the stages need, so that what is free afterwards is free for data."""
+    for spec in specs:
+        if spec["kind"] == "realign":
+            from . import realign
+        elif spec["kind"] == "spsa":
+            from . import zo
+        else:
+            from . import grad, gradient
+    from . import cache
+
+
 def make(model, spec, seed, node, gradient):
     """The stage: steps, prepare(data, index, label, limit), estimate(step) -> record, loss, count, correct."""
     if spec["kind"] == "realign":

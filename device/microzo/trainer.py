@@ -7,7 +7,8 @@ from . import journal as journals
 from .guard import Guard, helps
 from .report import MemoryPlan, Step, outcome_line
 
-_RESERVE = 24576  # bytes of a board's heap left to code, buffers of files, and the user
+_RESERVE = 8192  # bytes of a board's heap that a run leaves to files and small objects
+_CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
 
 
 def resume(model, journal, sync_every=1, checkpoint_every=25, cache=None):
@@ -69,7 +70,8 @@ class Trainer:
 
     def plan(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
-        made = self._resolve(samples, labelled, None)
+        stages.load_code(self.recipe["stages"])
+        made, _ = self._resolve(samples, labelled, None, self._room())
         double = self._journal is None
         return MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
 
@@ -79,14 +81,13 @@ class Trainer:
         free = memory.free()
         return None if free is None else max(0, free + len(self.model.arena) - _RESERVE)
 
-    def _resolve(self, total, labelled, steps):
+    def _resolve(self, total, labelled, steps, room):
         double = self._journal is None
-        room = self._room()
         made = program.resolve(self.model, self.recipe, self.layers, total, labelled, steps, room, double)
         needed = sum(program.needs(self.model, made, double).values())
         if room is not None and needed > room:
             raise memory.too_little("recipe %s" % made["recipe"], needed)
-        return made
+        return made, needed
 
     # run
 
@@ -117,26 +118,45 @@ class Trainer:
         if self.recipe is None:
             self._restore(data)
         else:
-            made = self._resolve(len(data), sampling.labels_of(data), steps)
-            self.program = json.loads(json.dumps(made))
-            self._start(data)
+            self._start(data, steps)
         self._index, self._label = sampling.draw(
             k, data, self.program["samples"], self.model.classes, self.seed, bytearray(self.model.sample_len)
         )
         self._guards = {}
         self._data = data
 
-    def _start(self, data):
-        """State, arena and journal of a new run."""
-        pairs = program.selections(self.program)
-        self.model.place(pairs)
-        if self._journal is None:
-            self._mark = memory.take("the copy for roll-back", len(self.model.state))
-        else:
-            self._create_journal(data, pairs)
+    def _start(self, data, steps):
+        """Program, state, arena and journal of a new run: the best program whose buffers can be had."""
+        stages.load_code(self.recipe["stages"])
+        room = self._room()
+        labelled = sampling.labels_of(data)
+        while True:
+            made, needed = self._resolve(len(data), labelled, steps, room)
+            self.program = json.loads(json.dumps(made))
+            try:
+                self._allocate()
+                break
+            except MemoryError:
+                room = needed - 1  # free, but in pieces: try what needs less
+                self.model.reset()
+                self._gradient = self._mark = None
+        if self._journal is not None:
+            self._create_journal(data)
         self.at = replayer.Position()
 
-    def _create_journal(self, data, pairs):
+    def _allocate(self):
+        """The large buffers of all stages, largest first, while the heap is whole."""
+        for spec in self.program["stages"]:
+            if spec["kind"] in ("head", "tail"):
+                from .gradient import Gradient
+
+                self._gradient = Gradient(self.model, spec["conv"], spec["head"])
+        self.model.place(program.selections(self.program))
+        if self._journal is None:
+            self._mark = memory.take("the copy for roll-back", len(self.model.state))
+        self.model.reserve(program.needs(self.model, self.program, False)["activations"])
+
+    def _create_journal(self, data):
         model = self.model
         for path in self._checkpoints():
             files.remove(path)
@@ -147,7 +167,7 @@ class Trainer:
         header = journals.new_header(model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text)))
         self._run_crc = replayer.run_crc(model.k, header)
         self._writer = journals.Writer(model.k, self._journal, self._sync_every, header)
-        self._writer.append(replayer.layout_record(model, pairs, self._node))
+        self._writer.append(replayer.layout_record(model, program.selections(self.program), self._node))
         self._writer.append(rec)
 
     def _checkpoints(self):
@@ -161,9 +181,9 @@ class Trainer:
         self.seed = record.get32(header, 24)
         self._node = record.get16(header, 28)
         self._run_crc = r.run_crc
-        r.gradient = self._gradient
         if len(self.model.state) == 0:
-            r.place()
+            self._allocate()
+        r.gradient = self._gradient
         at = r.scan()
         r.restore(self._checkpoints())
         self._gradient = r.gradient
@@ -239,7 +259,7 @@ class Trainer:
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
-        limit = self._cache if self._cache is not None else cache.budget(_RESERVE)
+        limit = self._cache if self._cache is not None else cache.budget(_CACHE_RESERVE)
         stage.prepare(self._data, index, label, limit)
         if not self.at.begun:
             stage.open(opening)
@@ -361,7 +381,7 @@ class Trainer:
             self._writer.sync()
             self._writer.close()
             self._writer = None
-        self._stage = self._gradient = self._mark = None
+        self._stage = self._applier = self._gradient = self._mark = self._guards = None
         self.model.relayout(0)
         self.model.trained = True
 

@@ -1,0 +1,38 @@
+# Runs on MicroPython: every step of every recipe with the heap locked; prints the steps and the state's checksum.
+import sys
+
+import micropython
+
+import microzo
+from microzo import trainer as trainers
+
+model_path, x, y, journal = sys.argv[1:]
+step = trainers.Trainer._step
+
+
+def locked(self):
+    micropython.heap_lock()
+    try:
+        step(self)
+    finally:
+        micropython.heap_unlock()
+
+
+trainers.Trainer._step = locked
+for name in ("realign", "head", "tail", "spsa", "forward_only", "default"):
+    for path in (None, journal):
+        model = microzo.load(model_path)
+        recipe = microzo.recipe(name)
+        recipe["samples"] = 40
+        for stage in recipe["stages"]:
+            if stage["kind"] == "spsa":
+                stage.update({"steps": 6, "probes": 3, "samples": 2})
+            elif stage["kind"] != "realign":
+                stage.update({"epochs": 2, "batch": 8})
+        if path:
+            path += name
+        trainer = microzo.Trainer(model, recipe, journal=path, checkpoint_every=1000)
+        steps = 0
+        for _ in trainer.run(microzo.Dataset(x, y)):
+            steps += 1
+        print(name, steps, model.k.crc32(model.state, 0, len(model.state)))
