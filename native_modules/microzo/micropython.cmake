@@ -1,6 +1,7 @@
 # User module for the ports that build with CMake (rp2, esp32).
 add_library(usermod_microzo INTERFACE)
-file(GLOB MICROZO_KERNELS ${CMAKE_CURRENT_LIST_DIR}/kernels/*.c)
+file(GLOB MICROZO_KERNELS ${CMAKE_CURRENT_LIST_DIR}/kernels/*.c
+    ${CMAKE_CURRENT_LIST_DIR}/kernels/arch/*.c)
 target_sources(usermod_microzo INTERFACE
     ${CMAKE_CURRENT_LIST_DIR}/_microzo.c
     ${MICROZO_KERNELS}

@@ -4,6 +4,8 @@
 #include "tile.h"
 #include "window.h"
 
+#if !MZ_COLUMNS
+
 static void conv_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
     const mz_layer_t *l = tile->view->layer;
     int32_t x_step = l->in_w * l->in_c;
@@ -76,3 +78,5 @@ void mz_conv(const mz_view_t *view) {
         }
     }
 }
+
+#endif

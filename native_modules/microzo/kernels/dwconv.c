@@ -1,5 +1,6 @@
 // Depthwise convolution by blocks of channels; packed weights are [tap][block].
 #include "arch/arch.h"
+#include "depthwise.h"
 #include "ops.h"
 #include "output.h"
 #include "pack.h"
@@ -40,7 +41,7 @@ static void block_taps(const mz_layer_t *l, const int16_t *w, int32_t c, int32_t
     }
 }
 
-void mz_dwconv(const mz_view_t *view) {
+static void blocks(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     int16_t *w = (int16_t *)l->scratch;
     mz_channel_t channels[MZ_DW_BLOCK];
@@ -63,4 +64,185 @@ void mz_dwconv(const mz_view_t *view) {
             }
         }
     }
+}
+
+#if MZ_DSP
+
+// Packs four channels as [tap][4 channels]; false if their outputs need general code.
+static bool pack_quad(const mz_view_t *view, int32_t c, int16_t *w, mz_channel_t *channels,
+    mz_quad_t *quad) {
+    const mz_layer_t *l = view->layer;
+    int16_t *row = w + 4 * l->k;
+    bool fast = view->sums == NULL && l->logits == NULL;
+    int32_t room = mz_bias_room(view);
+    for (int32_t i = 0; i < 4; ++i) {
+        // Channels 0, 2 share a word, and so do 1, 3.
+        int16_t *to = w + 2 * (i & 1) + (i >> 1);
+        mz_pack_row(view, c + i, row);
+        for (int32_t tap = 0; tap < l->k; ++tap) {
+            to[4 * tap] = row[tap];
+        }
+        mz_channel_load(view, c + i, &channels[i]);
+        int32_t right = -channels[i].shift;
+        fast = fast && mz_channel_fast(&channels[i], room);
+        quad->bias[i] = channels[i].bias;
+        quad->scale[i].mult = channels[i].mult;
+        quad->scale[i].right = right;
+        if (fast) {
+            quad->scale[i].round = (1 << (right - 1)) + l->out_zp * (1 << right);
+        }
+    }
+    return fast;
+}
+
+static void clamp(const mz_layer_t *l, int8_t *out, const int8_t *end) {
+    for (; out != end; out += l->out_c) {
+        for (int32_t i = 0; i < 4; ++i) {
+            out[i] = (int8_t)mz_sat(out[i], l->act_min, l->act_max);
+        }
+    }
+}
+
+// Runs the positions out..end; those of a quad that is not fast one by one, from ox on.
+static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox, int8_t *out,
+    int32_t n, const mz_channel_t *channels) {
+    const mz_layer_t *l = view->layer;
+    bool three = l->k_h == 3 && l->k_w == 3;
+    dw->out = channels == NULL ? out : NULL;
+    dw->out_end = out + n * l->out_c;
+    if (three) {
+        mz_dw_ring(dw);
+    } else {
+        mz_dw_direct(dw);
+    }
+    if (channels != NULL) {
+        int32_t c = (int32_t)(out - l->out) % l->out_c;
+        mz_output(view, oy * l->out_w + ox, c, 4, channels, dw->raw);
+    } else if (l->act_min > -128 || l->act_max < 127) {
+        clamp(l, out, dw->out_end);
+    }
+}
+
+// A row of 3x3 windows. Row iy of the input lies expanded in slot iy % 3, counted from
+// the first row of padding; `done` rows are there already.
+static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c, int32_t done,
+    const mz_channel_t *channels) {
+    const mz_layer_t *l = view->layer;
+    int32_t width = l->in_w + l->p_l + l->p_r;
+    uint8_t *slots = l->scratch + 32 * l->k;
+    int32_t row = oy * l->s_h;
+    int8_t *out = l->out + oy * l->out_w * l->out_c + c;
+    done = mz_max(done, row);
+    for (; done < row + 3; ++done) {
+        int32_t iy = done - l->p_t;
+        uint8_t *to = slots + 8 * (done % 3 * width + l->p_l);
+        if (mz_within(iy, 0, l->in_h - 1)) {
+            mz_dw_expand(l->in + iy * l->in_w * l->in_c + c, l->in_c, l->in_w, l->in_zp, to);
+        } else {
+            int32_t *zeros = (int32_t *)(void *)to;
+            for (int32_t i = 0; i < 2 * l->in_w; ++i) {
+                zeros[i] = 0;
+            }
+        }
+    }
+    for (int32_t i = 0; i < 3; ++i) {
+        dw->from.ring.rows[i] = slots + 8 * ((row + i) % 3 * width);
+    }
+    if (channels == NULL) {
+        positions(view, dw, oy, 0, out, l->out_w, NULL);
+        return done;
+    }
+    for (int32_t ox = 0; ox < l->out_w; ++ox) {
+        positions(view, dw, oy, ox, out + ox * l->out_c, 1, channels);
+        for (int32_t i = 0; i < 3; ++i) {
+            dw->from.ring.rows[i] = (const uint8_t *)dw->from.ring.rows[i] + 8 * l->s_w;
+        }
+    }
+    return done;
+}
+
+// A row of windows of any size, clipped to the image.
+static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c,
+    const mz_channel_t *channels) {
+    const mz_layer_t *l = view->layer;
+    const int16_t *w = (int16_t *)l->scratch;
+    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+    int32_t rows = wy.hi - wy.lo;
+    int8_t *out = l->out + oy * l->out_w * l->out_c + c;
+    int32_t n;
+    for (int32_t ox = 0; ox < l->out_w; ox += n, out += n * l->out_c) {
+        mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+        int32_t cols = wx.hi - wx.lo;
+        n = 1;
+        if (channels == NULL && cols == l->k_w) {
+            n = mz_min(l->out_w, (l->in_w + l->p_l - l->k_w) / l->s_w + 1) - ox;
+        }
+        dw->from.direct.x = l->in + (wy.at * l->in_w + wx.at) * l->in_c + c;
+        dw->w = w + 4 * (wy.lo * l->k_w + wx.lo);
+        if (rows == 0 || cols == 0) {
+            // Nothing but padding: one tap with weights of zero.
+            dw->from.direct.x = l->in + c;
+            dw->w = w + 4 * l->k;
+            rows = 1;
+            cols = 1;
+        }
+        dw->from.direct.rows = rows;
+        dw->from.direct.cols = cols;
+        dw->from.direct.w_skip = 8 * (l->k_w - cols);
+        dw->from.direct.x_move = l->s_w * l->in_c - (rows - 1) * l->in_w * l->in_c;
+        positions(view, dw, oy, ox, out, n, channels);
+        rows = wy.hi - wy.lo;
+    }
+}
+
+static void quads(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    mz_channel_t channels[4];
+    mz_quad_t quad;
+    int32_t raw[4];
+    mz_dw_t dw;
+    int16_t *w = (int16_t *)l->scratch;
+    bool three = l->k_h == 3 && l->k_w == 3;
+    dw.quad = &quad;
+    dw.w = w;
+    dw.raw = raw;
+    dw.out_move = l->out_c;
+    if (three) {
+        // The padding at the sides stays zero.
+        int32_t *slots = (int32_t *)(void *)(l->scratch + 32 * l->k);
+        for (int32_t i = 0; i < 3 * 2 * (l->in_w + l->p_l + l->p_r); ++i) {
+            slots[i] = 0;
+        }
+        dw.from.ring.move = 8 * l->s_w;
+    } else {
+        dw.from.direct.x_row = l->in_w * l->in_c;
+        dw.from.direct.x_pitch = l->in_c;
+        dw.from.direct.in_zp = l->in_zp;
+    }
+    for (int32_t c = 0; c < l->out_c; c += 4) {
+        const mz_channel_t *slow = pack_quad(view, c, w, channels, &quad) ? NULL : channels;
+        int32_t done = 0;
+        for (int32_t i = 0; i < 4; ++i) {
+            w[4 * l->k + i] = 0;
+        }
+        for (int32_t oy = 0; oy < l->out_h; ++oy) {
+            if (three) {
+                done = ring_row(view, &dw, oy, c, done, slow);
+            } else {
+                direct_row(view, &dw, oy, c, slow);
+            }
+        }
+    }
+}
+
+#endif
+
+void mz_dwconv(const mz_view_t *view) {
+#if MZ_DSP
+    if (view->layer->multiplier == 1 && view->layer->in_c % 4 == 0) {
+        quads(view);
+        return;
+    }
+#endif
+    blocks(view);
 }

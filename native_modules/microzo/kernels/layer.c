@@ -167,7 +167,10 @@ static int32_t check_overflow(const mz_layer_t *l) {
 
 static int64_t scratch_needed(const mz_layer_t *l) {
     switch (l->kind) {
-        case MZ_CONV:
+        case MZ_CONV: {
+            int64_t needed = 22 * (int64_t)l->k4 + 128;
+            return needed < 3072 ? 3072 : needed;
+        }
         case MZ_DENSE:
             return 12 * (int64_t)l->k4 + 128;
         case MZ_DWCONV:
@@ -189,6 +192,7 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     }
     int64_t needed = scratch_needed(l);
     l->scratch = net->scratch;
+    l->scratch_len = (int32_t)needed;
     // Packed weights must not change while they are used.
     if (needed > net->scratch_len
         || (needed && (mz_bytes_overlap(net->scratch, (uint32_t)needed, l->in, (uint32_t)l->in_size)

@@ -49,6 +49,7 @@ typedef struct {
     int8_t *out;
     int32_t in_size, out_size;
     uint8_t *scratch;
+    int32_t scratch_len; // bytes of it that are this operator's
     int32_t *logits; // where EMIT_LOGITS writes, else NULL
     // Rows of weights: out_c rows of k
     int32_t k;

@@ -11,6 +11,22 @@ static inline int32_t mz_logit(int32_t acc, int32_t mult, int32_t shift) {
     return mz_sat(mz_requant(acc, mult, shift), -MZ_LOGIT_LIMIT, MZ_LOGIT_LIMIT);
 }
 
+// Fast paths double the accumulator, so |acc| must stay below 2^30. A plan promises that
+// for unperturbed biases; this is the largest |bias| of a pass for which it is sure.
+static inline int32_t mz_bias_room(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    int32_t weight = l->master != NULL ? 127 : 128;
+    int32_t eps = view->eps < 0 ? -view->eps : view->eps;
+    int64_t reach = (int64_t)(weight * (1 << view->f) + eps) * l->k;
+    reach *= mz_max(127 - l->in_zp, l->in_zp + 128);
+    return (int32_t)mz_sat64(((int64_t)1 << 30) - 1 - reach, -1, INT32_MAX);
+}
+
+// Whether a fast path may make this channel's outputs.
+static inline bool mz_channel_fast(const mz_channel_t *channel, int32_t room) {
+    return mz_within(channel->shift, -22, -1) && mz_within(channel->bias, -room, room);
+}
+
 // Accumulators of n neighbouring channels at output position p.
 static inline void mz_output(const mz_view_t *view, int32_t p, int32_t c, int32_t n,
     const mz_channel_t *channels, const int32_t *acc) {

@@ -1,8 +1,17 @@
 // Selects the inner loops for the target at compile time. Every variant gives the
-// bits of portable.h, which always remains.
+// bits of portable.h, which always remains: -DMZ_PORTABLE=1 chooses it anywhere.
 #ifndef MZ_ARCH_H
 #define MZ_ARCH_H
 
 #include "portable.h"
+
+#if !defined(MZ_PORTABLE) && defined(__ARM_FEATURE_SIMD32) && defined(__thumb2__)
+#define MZ_DSP 1 // Cortex-M4, M7, M33 and above
+#endif
+
+// Convolutions go through columns.c instead of conv.c.
+#if MZ_DSP
+#define MZ_COLUMNS 1
+#endif
 
 #endif

@@ -1,0 +1,158 @@
+// The inner loop of convolutions for the Arm DSP extension: four channels at two
+// positions, 11 instructions for 16 multiplications.
+#include "arch.h"
+
+#if MZ_DSP
+
+#include "../columns.h"
+#include "dsp.h"
+
+#define UNROLL 8 // pairs of inputs in a round
+#define ROUND_BYTES 44 // of code for each
+
+void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
+    // The first pair starts the sums; the first round does what is no full round.
+    uint32_t rest = (uint32_t)(k4 / 2 - 1) % UNROLL;
+    gemm->skip = rest ? (UNROLL - rest) * ROUND_BYTES : 0;
+    gemm->column = column;
+    gemm->column_end = (const uint8_t *)column + 4 * k4;
+}
+
+// In registers: r0 column, r1 stream, r4..r11 sums (channel by channel, both
+// positions), r2 r3 a pair of each position, r12 lr weights. All 14 are in use, so
+// the rest lies on the stack: the words of mz_gemm_t in order.
+__attribute__((naked, noinline)) void mz_gemm(const mz_gemm_t *gemm) {
+    __asm volatile (
+        ".syntax unified\n"
+        ".macro mz_pair op:req, acc=1\n"
+        "    ldrd r2, r3, [r0], #8\n"
+        "    ldrd r12, lr, [r1], #8\n"
+        "    .if \\acc\n"
+        "    \\op r4, r12, r2, r4\n"
+        "    \\op r5, r12, r3, r5\n"
+        "    \\op r6, lr, r2, r6\n"
+        "    \\op r7, lr, r3, r7\n"
+        "    ldrd r12, lr, [r1], #8\n"
+        "    \\op r8, r12, r2, r8\n"
+        "    \\op r9, r12, r3, r9\n"
+        "    \\op r10, lr, r2, r10\n"
+        "    \\op r11, lr, r3, r11\n"
+        "    .else\n"
+        "    \\op r4, r12, r2\n"
+        "    \\op r5, r12, r3\n"
+        "    \\op r6, lr, r2\n"
+        "    \\op r7, lr, r3\n"
+        "    ldrd r12, lr, [r1], #8\n"
+        "    \\op r8, r12, r2\n"
+        "    \\op r9, r12, r3\n"
+        "    \\op r10, lr, r2\n"
+        "    \\op r11, lr, r3\n"
+        "    .endif\n"
+        ".endm\n"
+        // Two outputs of a channel; the first call brings the distance into r4.
+        ".macro mz_store a:req, b:req, first=0\n"
+        "    ldm r1!, {r0, r2, r12, lr}\n"
+        "    add \\a, r0, \\a, lsl #1\n"
+        "    add \\b, r0, \\b, lsl #1\n"
+        "    smmulr \\a, \\a, r2\n"
+        "    smmulr \\b, \\b, r2\n"
+        "    add \\a, \\a, \\a, asr #31\n"
+        "    add \\b, \\b, \\b, asr #31\n"
+        "    add \\a, r12\n"
+        "    add \\b, r12\n"
+        "    asr \\a, lr\n"
+        "    asr \\b, lr\n"
+        "    ssat \\a, #8, \\a\n"
+        "    ssat \\b, #8, \\b\n"
+        "    strb \\a, [r3], #1\n"
+        "    .if \\first\n"
+        "    ldr r4, [sp, #16]\n"
+        "    .endif\n"
+        "    strb \\b, [r3, r4]\n"
+        ".endm\n"
+
+        "    push {r4-r11, lr}\n"
+        "    mov r12, r0\n"
+        "    ldr r1, [r12, #28]\n"
+        "    ldm r12, {r2-r8}\n"
+        "    adr r0, 2f\n"
+        "    add r4, r0\n"
+        "    orr r4, r4, #1\n"
+        "    push {r2-r8}\n"
+        "1:\n"
+        "    ldr r0, [sp, #0]\n"
+        "    mz_pair smuad, 0\n"
+        "    ldr pc, [sp, #8]\n"
+        "    .balign 4\n"
+        "2:\n"
+        "    .rept 8\n"
+        "    mz_pair smlad\n"
+        "    .endr\n"
+        "    ldr r12, [sp, #4]\n"
+        "    cmp r0, r12\n"
+        "    bne 2b\n"
+        "    ldr r3, [sp, #12]\n"
+        "    cbnz r3, 3f\n"
+        "    ldr r0, [sp, #24]\n"
+        "    stm r0, {r4-r11}\n"
+        "    b 4f\n"
+        "3:\n"
+        "    mz_store r4, r5, 1\n"
+        "    mz_store r6, r7\n"
+        "    mz_store r8, r9\n"
+        "    mz_store r10, r11\n"
+        "    str r3, [sp, #12]\n"
+        "    ldr r12, [sp, #20]\n"
+        "    cmp r1, r12\n"
+        "    bne 1b\n"
+        "4:\n"
+        "    add sp, #28\n"
+        "    pop {r4-r11, pc}\n"
+        ".purgem mz_pair\n"
+        ".purgem mz_store\n"
+    );
+}
+
+// In registers: r0 r1 inputs, r3 the zero point, r12 column, r2 cells to go.
+__attribute__((naked, noinline)) void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n,
+    int32_t zp, void *column) {
+    __asm volatile (
+        ".syntax unified\n"
+        "    ldr r12, [sp]\n"
+        "    push {r4-r11}\n"
+        "    rsb r3, r3, #0\n"
+        "    pkhbt r3, r3, r3, lsl #16\n"
+        "    tst r2, #4\n"
+        "    beq 2f\n"
+        "    ldr r6, [r0], #4\n"
+        "    ldr r7, [r1], #4\n"
+        "    sxtab16 r4, r3, r6\n"
+        "    sxtab16 r5, r3, r7\n"
+        "    sxtab16 r6, r3, r6, ror #8\n"
+        "    sxtab16 r7, r3, r7, ror #8\n"
+        "    stm r12!, {r4-r7}\n"
+        "2:\n"
+        "    lsrs r2, r2, #3\n"
+        "    beq 3f\n"
+        "1:\n"
+        "    ldrd r6, r10, [r0], #8\n"
+        "    ldrd r7, r11, [r1], #8\n"
+        "    sxtab16 r4, r3, r6\n"
+        "    sxtab16 r5, r3, r7\n"
+        "    sxtab16 r6, r3, r6, ror #8\n"
+        "    sxtab16 r7, r3, r7, ror #8\n"
+        "    sxtab16 r8, r3, r10\n"
+        "    sxtab16 r9, r3, r11\n"
+        "    sxtab16 r10, r3, r10, ror #8\n"
+        "    sxtab16 r11, r3, r11, ror #8\n"
+        "    stm r12!, {r4-r11}\n"
+        "    subs r2, #1\n"
+        "    bne 1b\n"
+        "3:\n"
+        "    mov r0, r12\n"
+        "    pop {r4-r11}\n"
+        "    bx lr\n"
+    );
+}
+
+#endif

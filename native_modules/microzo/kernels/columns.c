@@ -1,0 +1,241 @@
+#include "columns.h"
+#include "arch/arch.h"
+#include "ops.h"
+#include "pack.h"
+#include "window.h"
+
+#if MZ_COLUMNS
+
+// Output positions along one axis whose windows lie inside the image: lo <= o < hi.
+typedef struct {
+    int32_t lo, hi;
+} inside_t;
+
+// Parts of the scratch: the expanded column, two byte columns, the stream of quads.
+typedef struct {
+    const mz_view_t *view;
+    mz_gemm_t gemm;
+    uint8_t *column;
+    int8_t *bytes;
+    uint8_t *stream;
+    int32_t quad_bytes;
+    int32_t room; // quads that fit
+    int32_t bias_room;
+    inside_t rows, cols;
+    bool words; // rows of a window are whole words
+    bool pointwise; // columns are the input as it is
+    bool clamps; // a range narrower than int8
+} columns_t;
+
+static inside_t inside(int32_t in, int32_t k, int32_t stride, int32_t pad) {
+    inside_t range;
+    range.lo = (pad + stride - 1) / stride;
+    range.hi = in + pad < k ? 0 : (in + pad - k) / stride + 1;
+    return range;
+}
+
+static void columns_open(columns_t *s, const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    s->view = view;
+    s->column = l->scratch;
+    s->bytes = (int8_t *)l->scratch + 4 * l->k4;
+    s->stream = l->scratch + 6 * l->k4;
+    s->quad_bytes = 8 * l->k4 + 4 * (int32_t)sizeof(mz_scale_t);
+    s->room = (l->scratch_len - 6 * l->k4) / s->quad_bytes;
+    s->bias_room = mz_bias_room(view);
+    s->rows = inside(l->in_h, l->k_h, l->s_h, l->p_t);
+    s->cols = inside(l->in_w, l->k_w, l->s_w, l->p_l);
+    s->words = l->in_c % 4 == 0;
+    s->pointwise = s->words && l->k == l->in_c && l->in_h == l->out_h && l->in_w == l->out_w
+        && l->p_t == 0 && l->p_l == 0;
+    s->clamps = l->act_min > -128 || l->act_max < 127;
+    mz_gemm_open(&s->gemm, l->k4, s->column);
+}
+
+// Packs the quad of channels from c; false if its outputs need the general code.
+static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *channels) {
+    const mz_view_t *view = s->view;
+    const mz_layer_t *l = view->layer;
+    mz_scale_t *scale = (mz_scale_t *)(void *)(to + 8 * l->k4);
+    bool fast = c + 4 <= l->out_c && view->sums == NULL && l->logits == NULL;
+    for (int32_t i = 0; i < 4; ++i) {
+        // A short last quad repeats its last channel; the copies are not stored.
+        int32_t row = mz_min(c + i, l->out_c - 1);
+        mz_quad_row(view, row, i, to, (int16_t *)(void *)s->column);
+        mz_channel_load(view, row, &channels[i]);
+        int32_t right = -channels[i].shift;
+        fast = fast && mz_channel_fast(&channels[i], s->bias_room);
+        scale[i].bias2 = (int32_t)((uint32_t)channels[i].bias * 2);
+        scale[i].mult = channels[i].mult;
+        scale[i].right = right;
+        if (fast) {
+            scale[i].round = (1 << (right - 1)) + l->out_zp * (1 << right);
+        }
+    }
+    return fast;
+}
+
+static inline void copy(const int8_t *from, int32_t n, int8_t *to) {
+    for (; n >= 4; n -= 4) {
+        int8_t a = from[0], b = from[1], c = from[2], d = from[3];
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
+        from += 4;
+        to += 4;
+    }
+    for (; n > 0; --n) {
+        *to++ = *from++;
+    }
+}
+
+static void fill(int8_t *to, int32_t n, int32_t v) {
+    for (int32_t i = 0; i < n; ++i) {
+        to[i] = (int8_t)v;
+    }
+}
+
+// A window that lies inside the image, as one run of bytes.
+static void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
+    int32_t row = l->k_w * l->in_c;
+    int32_t step = l->in_w * l->in_c;
+    for (int32_t ky = 0; ky < l->k_h; ++ky) {
+        copy(x, row, to);
+        x += step;
+        to += row;
+    }
+}
+
+// Any window: zero points where it leaves the image.
+static void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+    int32_t row = l->k_w * l->in_c;
+    int32_t left = wx.lo * l->in_c;
+    int32_t n = (wx.hi - wx.lo) * l->in_c;
+    if (n == 0 || wy.lo == wy.hi) {
+        fill(to, l->k, l->in_zp);
+        return;
+    }
+    const int8_t *x = l->in + (wy.at * l->in_w + wx.at) * l->in_c;
+    fill(to, wy.lo * row, l->in_zp);
+    to += wy.lo * row;
+    for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
+        fill(to, left, l->in_zp);
+        copy(x, n, to + left);
+        fill(to + left + n, row - left - n, l->in_zp);
+        x += l->in_w * l->in_c;
+        to += row;
+    }
+    fill(to, (l->k_h - wy.hi) * row, l->in_zp);
+}
+
+// The expanded column of position (oy, ox) and, with `both`, of the next one.
+static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both) {
+    const mz_layer_t *l = s->view->layer;
+    int32_t next = ox + both;
+    if (oy >= s->rows.lo && oy < s->rows.hi && ox >= s->cols.lo && next < s->cols.hi) {
+        int32_t step = l->in_w * l->in_c;
+        const int8_t *x = l->in + (oy * l->s_h - l->p_t) * step + (ox * l->s_w - l->p_l) * l->in_c;
+        const int8_t *y = both ? x + l->s_w * l->in_c : x;
+        if (s->words) {
+            void *column = s->column;
+            for (int32_t ky = 0; ky < l->k_h; ++ky) {
+                column = mz_column_pair(x, y, l->k_w * l->in_c, l->in_zp, column);
+                x += step;
+                y += step;
+            }
+            return;
+        }
+        gather(l, x, s->bytes);
+        gather(l, y, s->bytes + l->k4);
+    } else {
+        if (next == l->out_w) {
+            next = 0;
+        }
+        gather_clipped(l, oy, ox, s->bytes);
+        gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4);
+    }
+    mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column);
+}
+
+static void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
+    for (int32_t i = 0; i < n; ++i) {
+        out[i] = (int8_t)mz_sat(out[i], l->act_min, l->act_max);
+    }
+}
+
+// What the inner loop leaves to general code: statistics, logits, rare multipliers,
+// the last channels.
+static void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
+    const mz_channel_t *channels) {
+    int32_t acc[4];
+    for (int32_t i = 0; i < 4; ++i) {
+        acc[i] = s->gemm.raw[2 * i + lane] + channels[i].bias;
+    }
+    mz_output(s->view, p + lane, c, mz_min(4, s->view->layer->out_c - c), channels, acc);
+}
+
+// All positions of `quads` fast quads, or of one that is not (channels given).
+static void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const mz_channel_t *channels) {
+    const mz_layer_t *l = s->view->layer;
+    mz_gemm_t *gemm = &s->gemm;
+    int32_t points = l->out_h * l->out_w;
+    int32_t oy = 0;
+    int32_t ox = 0;
+    gemm->stream = stream;
+    gemm->end = stream + quads * s->quad_bytes;
+    for (int32_t p = 0; p < points; p += 2) {
+        int32_t both = p + 1 < points;
+        int8_t *out = l->out + p * l->out_c + c;
+        if (s->pointwise) {
+            const int8_t *x = l->in + p * l->in_c;
+            mz_column_pair(x, both ? x + l->in_c : x, l->k, l->in_zp, s->column);
+        } else {
+            expand(s, oy, ox, both);
+            for (ox += 2; ox >= l->out_w; ox -= l->out_w) {
+                ++oy;
+            }
+        }
+        gemm->out = channels == NULL ? out : NULL;
+        gemm->apart = both * l->out_c - 1;
+        mz_gemm(gemm);
+        if (channels != NULL) {
+            store_raw(s, p, 0, c, channels);
+            if (both) {
+                store_raw(s, p, 1, c, channels);
+            }
+        } else if (s->clamps) {
+            clamp(l, out, 4 * quads);
+            clamp(l, out + both * l->out_c, 4 * quads);
+        }
+    }
+}
+
+void mz_conv(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    columns_t s;
+    int32_t raw[8];
+    mz_channel_t channels[4];
+    columns_open(&s, view);
+    s.gemm.raw = raw;
+    for (int32_t c = 0; c < l->out_c;) {
+        int32_t first = c;
+        int32_t quads = 0;
+        bool fast = true;
+        while (fast && quads < s.room && c < l->out_c) {
+            fast = load_quad(&s, c, s.stream + quads * s.quad_bytes, channels);
+            quads += fast;
+            c += 4;
+        }
+        if (quads) {
+            run(&s, first, quads, s.stream, NULL);
+        }
+        if (!fast) {
+            run(&s, c - 4, 1, s.stream + quads * s.quad_bytes, channels);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,231 @@
+// Runs the networks of an image and prints instruction counts:
+//     NAME OP MEASURE TICKS
+// An image: "MZB1", count; then for each network name[16], plan bytes, blob bytes, both.
+#include <string.h>
+
+#include "layer.h"
+#include "loss.h"
+#include "net.h"
+#include "ops.h"
+#include "output.h"
+#include "target.h"
+#include "update.h"
+
+static uint8_t arena[512 * 1024] __attribute__((aligned(8)));
+static uint8_t state[256 * 1024] __attribute__((aligned(8)));
+static int32_t plan[4096];
+static const uint8_t *at;
+
+static uint32_t empty_ticks;
+
+static void print(const char *name, int32_t op, const char *measure, uint32_t ticks) {
+    char text[96];
+    char digits[12];
+    char *end = digits + 11;
+    *end = 0;
+    strcpy(text, name);
+    char *to = text + strlen(text);
+    *to++ = ' ';
+    *to++ = (char)('0' + op / 10);
+    *to++ = (char)('0' + op % 10);
+    *to++ = ' ';
+    strcpy(to, measure);
+    strcat(to, " ");
+    do {
+        *--end = (char)('0' + ticks % 10);
+        ticks /= 10;
+    } while (ticks);
+    strcat(to, end);
+    strcat(to, "\n");
+    target_write(text);
+}
+
+// Ticks of a call; the counter has 24 bits on Cortex-M.
+#define COUNT(result, call) \
+    do { \
+        uint32_t begin_ticks = target_ticks(); \
+        call; \
+        result = ((target_ticks() - begin_ticks) & TARGET_TICK_MASK) - empty_ticks; \
+    } while (0)
+
+static uint32_t random_state = 1;
+
+static uint32_t next_random(void) {
+    random_state = random_state * 1664525 + 1013904223;
+    return random_state >> 8;
+}
+
+static void run_op(const mz_view_t *view) {
+    switch (view->layer->kind) {
+        case MZ_CONV:
+            mz_conv(view);
+            break;
+        case MZ_DWCONV:
+            mz_dwconv(view);
+            break;
+        case MZ_DENSE:
+            mz_dense(view);
+            break;
+        case MZ_AVGPOOL:
+            mz_avgpool(view->layer);
+            break;
+        case MZ_MAXPOOL:
+            mz_maxpool(view->layer);
+            break;
+        default:
+            mz_add(view->layer);
+            break;
+    }
+}
+
+static void measure_view(const char *name, int32_t op, const char *total, const char *pack,
+    const mz_view_t *view) {
+    uint32_t ticks;
+    COUNT(ticks, run_op(view));
+    print(name, op, total, ticks);
+    if (!mz_has_weights(view->layer->kind) || view->layer->kind == MZ_DENSE) {
+        return;
+    }
+    // The same layer without output positions: what is left is the packing.
+    mz_layer_t layer = *view->layer;
+    mz_view_t empty = *view;
+    layer.out_h = 0;
+    layer.out_w = 0;
+    empty.layer = &layer;
+    COUNT(ticks, run_op(&empty));
+    print(name, op, pack, ticks);
+}
+
+static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
+    mz_layer_t layer;
+    mz_view_t view;
+    mz_pass_t pass;
+    uint32_t ticks;
+    mz_pass_plain(&pass, 0);
+    pass.hi = 1000;
+    pass.seed = 12345;
+    pass.what = 1;
+    mz_layer_load(net, op, &layer);
+    int16_t *master = layer.master;
+    mz_view_open(&view, &layer, op, &pass);
+    if (!mz_has_weights(layer.kind)) {
+        measure_view(name, op, "total", NULL, &view);
+        return;
+    }
+    layer.master = NULL;
+    mz_view_open(&view, &layer, op, &pass);
+    measure_view(name, op, "int8", "int8-pack", &view);
+    view.eps = 1;
+    view.weight_stream = mz_stream(77, 4 * (uint32_t)op);
+    measure_view(name, op, "int8-eps1", "int8-eps1-pack", &view);
+    view.eps = 3;
+    measure_view(name, op, "int8-eps3", "int8-eps3-pack", &view);
+    layer.master = master;
+    mz_view_open(&view, &layer, op, &pass);
+    measure_view(name, op, "master", "master-pack", &view);
+    pass.sign = 1;
+    mz_view_open(&view, &layer, op, &pass);
+    measure_view(name, op, "master-eps1", "master-eps1-pack", &view);
+    pass.sign = 0;
+    pass.mode = 1;
+    mz_view_open(&view, &layer, op, &pass);
+    measure_view(name, op, "wide", "wide-pack", &view);
+    pass.sign = 1;
+    mz_view_open(&view, &layer, op, &pass);
+    measure_view(name, op, "wide-eps1", "wide-eps1-pack", &view);
+    static const char *const names[] = {"update1", "update2", "update4", "update16"};
+    int32_t pairs[32];
+    for (int32_t j = 0; j < 16; ++j) {
+        pairs[2 * j] = 1000 + j;
+        pairs[2 * j + 1] = j % 2 ? 300 + j : -200 - j;
+    }
+    for (int32_t i = 0, n = 1; i < 4; ++i, n *= n == 4 ? 4 : 2) {
+        COUNT(ticks, mz_update(&layer, 1, pairs, n, 8));
+        print(name, op, names[i], ticks);
+    }
+    mz_init_state(&layer);
+}
+
+static void measure_net(const mz_net_t *net, const char *name) {
+    uint32_t ticks;
+    uint32_t update_ticks;
+    mz_layer_t layer;
+    mz_pass_t pass;
+    int32_t out[2];
+    int32_t pairs[2] = {4711, -700};
+    mz_pass_plain(&pass, 0);
+    COUNT(ticks, mz_run(net, 0, net->n_ops, &pass));
+    print(name, 99, "forward", ticks);
+    COUNT(ticks, mz_loss(net->logits, net->classes, 3, NULL));
+    print(name, 99, "loss", ticks);
+    COUNT(ticks, mz_layers_check(net, 0, net->n_ops));
+    print(name, 99, "check", ticks);
+    for (int32_t mode = 0; mode < 2; ++mode) {
+        mz_pass_plain(&pass, mode);
+        pass.hi = net->n_ops;
+        pass.seed = 4711;
+        pass.what = 3;
+        COUNT(ticks, mz_probe(net, 0, &pass, 3, out));
+        print(name, 99, mode ? "probe-wide" : "probe", ticks);
+        print(name, 99, mode ? "lossP-wide" : "lossP", (uint32_t)out[0]);
+        print(name, 99, mode ? "lossM-wide" : "lossM", (uint32_t)out[1]);
+    }
+    uint32_t sum = 0;
+    for (int32_t i = 0; i < net->n_ops; ++i) {
+        mz_layer_load(net, i, &layer);
+        COUNT(update_ticks, mz_update(&layer, 3, pairs, 1, 8));
+        sum += update_ticks;
+    }
+    print(name, 99, "update", sum);
+}
+
+static uint32_t word(void) {
+    uint32_t v;
+    memcpy(&v, at, 4);
+    at += 4;
+    return v;
+}
+
+int main(void) {
+    at = target_image + 4;
+    COUNT(empty_ticks, (void)0);
+    uint32_t nets = word();
+    for (uint32_t i = 0; i < nets; ++i) {
+        char name[17] = {0};
+        mz_net_t net;
+        memcpy(name, at, 16);
+        at += 16;
+        uint32_t plan_len = word();
+        uint32_t blob_len = word();
+        memcpy(plan, at, plan_len);
+        at += plan_len;
+        net.plan = plan;
+        net.use = MZ_USE_ALL;
+        net.blob.data = (uint8_t *)at;
+        net.blob.len = (int32_t)blob_len;
+        net.state.data = state;
+        net.state.len = sizeof(state);
+        net.arena.data = arena;
+        net.arena.len = sizeof(arena);
+        at += blob_len;
+        if (mz_net_open(&net, (int32_t)plan_len) < 0 || mz_layers_check(&net, 0, net.n_ops) < 0) {
+            target_write("REFUSED\n");
+            return 1;
+        }
+        for (uint32_t b = 0; b < sizeof(arena); ++b) {
+            arena[b] = (uint8_t)next_random();
+        }
+        for (int32_t op = 0; op < net.n_ops; ++op) {
+            mz_layer_t layer;
+            mz_layer_load(&net, op, &layer);
+            mz_init_state(&layer);
+        }
+        for (int32_t op = 0; op < net.n_ops; ++op) {
+            measure_op(&net, name, op);
+        }
+        if (net.n_ops > 1) {
+            measure_net(&net, name);
+        }
+    }
+    return 0;
+}
