@@ -108,7 +108,11 @@ int32_t mz_api_assign(const mz_arg_t *args) {
     }
     for (int32_t c = 0; c < channels; ++c) {
         layer.state_bias[c] = bias[c];
+    }
+    for (int32_t c = 0; c < channels; ++c) {
         layer.state_mult[c] = mult[c];
+    }
+    for (int32_t c = 0; c < channels; ++c) {
         layer.state_shift[c] = (int8_t)shift[c];
     }
     return MZ_OK;

@@ -102,13 +102,14 @@ void mz_init_state(const mz_layer_t *l) {
             l->master[i] = (int16_t)(l->weights[i] * 256);
         }
     }
-    for (int32_t c = 0; c < l->out_c; ++c) {
-        if (l->state_bias != NULL) {
-            l->state_bias[c] = l->bias[c];
-        }
-        if (l->state_mult != NULL) {
-            l->state_mult[c] = l->mult[c];
-            l->state_shift[c] = l->shift[c];
-        }
+    // One part after another: also where a broken plan lets them overlap, the result is fixed.
+    for (int32_t c = 0; l->state_bias != NULL && c < l->out_c; ++c) {
+        l->state_bias[c] = l->bias[c];
+    }
+    for (int32_t c = 0; l->state_mult != NULL && c < l->out_c; ++c) {
+        l->state_mult[c] = l->mult[c];
+    }
+    for (int32_t c = 0; l->state_mult != NULL && c < l->out_c; ++c) {
+        l->state_shift[c] = l->shift[c];
     }
 }
