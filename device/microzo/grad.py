@@ -9,6 +9,8 @@ from .schedule import extra_shift
 class Grad:
     """A stage. estimate(step) adds a batch to the gradient buffers and fills `record`."""
 
+    payload = None
+    live_flag = record.LIVE
     clean = False  # an interrupted estimate leaves part of a batch in the buffers
 
     def __init__(self, model, spec, seed, node, gradient):
@@ -24,6 +26,7 @@ class Grad:
         self.loss = 0  # sum over the batch, Q12
         self.count = self._batch
         self.correct = 0
+        self._fed = self.fed_loss = 0
 
     def prepare(self, data, index, label, limit):
         from .cache import Loader
@@ -63,6 +66,23 @@ class Grad:
         self.correct = correct
         self.close(step)
 
+    def feed(self, label, step):
+        """estimate by single live samples; True when the record is complete."""
+        gradient = self.gradient
+        if self._fed == 0:
+            self.loss = self.correct = 0
+        self._loader.load(0)
+        gradient.add(label)
+        self.fed_loss = gradient.loss
+        self.loss += gradient.loss
+        self.correct += gradient.found == label
+        self._fed += 1
+        if self._fed < self._batch:
+            return False
+        self._fed = 0
+        self.close(step)
+        return True
+
     def close(self, step):
         extra = extra_shift(step, self.steps)
         rec = self.record
@@ -87,8 +107,6 @@ class GradUpdate:
     def redo(self, rec, data, sample):
         """Reads the batch of a record again, then applies it. sample: a buffer of one sample."""
         m = self._model
-        if rec[1] & record.LIVE:
-            raise ValueError("this journal was trained on live samples, it cannot be replayed")
         for at in range(record.HEADER + 4, len(rec) - record.CRC, 2):
             label = data.read_into(record.get16(rec, at), sample)
             m.k.input(m.plan, m.blob, m.arena, sample)

@@ -33,7 +33,7 @@ class Realign:
         rec = record.new(record.SET, 12 * max(widths), node)
         self._views = {c: _Views(c, sums, rec) for c in widths}
         self._stats = bytearray(8 * max(widths))
-        self.record = None
+        self.record = self.payload = None
         self.loss = 0
         self.count = 0
         self.correct = -1
@@ -73,6 +73,7 @@ class Realign:
         k.stats_finish(n, s, sums, self._stats)
         k.realign(m.plan, m.blob, m.state, op, self._stats, self._alpha, views.values)
         self.record = views.record
+        self.payload = views.values
         record.put16(self.record, 2, views.length)
         record.put32(self.record, 4, step)
         record.put16(self.record, 10, op)

@@ -63,8 +63,8 @@ class Applier:
 
             self._grad = GradUpdate(model, gradient)
 
-    def apply(self, rec):
-        """One C call an operator; for GRAD the gradient buffers hold the batch already."""
+    def apply(self, rec, payload):
+        """One C call an operator; for GRAD the gradient buffers hold the batch already. payload: that of a SET."""
         kind = rec[0]
         if kind == record.ZO:
             self._zo.apply(rec)
@@ -72,12 +72,14 @@ class Applier:
             self._grad.apply(rec)
         else:
             m = self._model
-            m.k.assign(m.plan, m.state, record.get16(rec, 10), record.payload(rec))
+            m.k.assign(m.plan, m.state, record.get16(rec, 10), payload)
 
     def replay(self, rec, data, sample):
         """apply, after the batch of a GRAD record was read again from `data`."""
         if rec[0] != record.GRAD:
-            self.apply(rec)
+            self.apply(rec, record.payload(rec))
+        elif rec[1] & record.LIVE:
+            raise ValueError("this journal was trained on live samples, it cannot be replayed")
         elif data is None:
             raise ValueError("this journal trained with exact gradients, replay needs the same data")
         else:

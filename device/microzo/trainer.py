@@ -53,6 +53,7 @@ class Trainer:
         self._gradient = None
         self._dirty = False
         self._mark = None
+        self._feed = None
         self.at = None
 
     def __repr__(self):
@@ -160,7 +161,8 @@ class Trainer:
         model = self.model
         for path in self._checkpoints():
             files.remove(path)
-        data_hash = 0 if data is None else sampling.fingerprint(model.k, data, bytearray(model.sample_len))
+        live = getattr(data, "live", False)  # samples that will not come again have no hash
+        data_hash = 0 if live else sampling.fingerprint(model.k, data, bytearray(model.sample_len))
         text = json.dumps(self.program).encode()
         rec = record.new(record.RECIPE, len(text), self._node)
         record.payload(rec)[:] = text
@@ -210,6 +212,40 @@ class Trainer:
             if self._gradient is not None:
                 self._gradient.clear()
 
+    def step(self, x, y):
+        """Trains on one live sample: raw bytes x, class y; its loss in nats. For recipes of one stage, unguarded.
+
+        Exact gradients of live samples cannot be replayed: nobody has the samples.
+        """
+        if self._feed is None:
+            from .live import Feed, single
+
+            if self.recipe is not None:
+                self.recipe = single(self.recipe)
+            self._cache = 0
+            self._feed = Feed(self)
+        return self._feed.take(x, y)
+
+    def begin_live(self, source):
+        self._prepare(source, None)
+        if not self.at.finished and not self.at.begun:
+            self.advance()
+
+    def live_stage(self):
+        """The stage that takes samples, or None after its last step."""
+        if self.at.finished:
+            return None
+        if self._stage is None:
+            self._enter()
+        return self._stage
+
+    def commit_live(self):
+        """Writes and applies the complete record of the stage."""
+        self._commit(self._stage)
+        if self.at.step == self._stage.steps:
+            self.advance()
+            self.advance()
+
     # one advance
 
     def advance(self):
@@ -231,7 +267,6 @@ class Trainer:
                 self._enter()
             if self.at.step < self._stage.steps:
                 self._step()
-                self._dirty = False
                 return True
             self._dirty = True
             self._end_stage()
@@ -314,20 +349,24 @@ class Trainer:
     def _step(self):
         """One step. From here to the return nothing is allocated, but for a checkpoint."""
         stage = self._stage
-        step = self.at.step
         self._dirty = not stage.clean
-        stage.estimate(step)
+        stage.estimate(self.at.step)
+        self._commit(stage)
+
+    def _commit(self, stage):
+        """Writes the record of a step, applies it."""
         self._dirty = True
         rec = stage.record
         if self._writer is not None:
             self._writer.append(rec)
         else:
             self.model.k.seal(rec, len(rec) - record.CRC)
-        self._applier.apply(rec)
-        self.at.step = step + 1
+        self._applier.apply(rec, stage.payload)
+        self.at.step += 1
         self._tell(stage)
         if self._writer is not None and self.at.step % self._checkpoint_every == 0:
             self._checkpoint()
+        self._dirty = False
 
     def _tell(self, stage):
         info = self.info

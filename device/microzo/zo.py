@@ -9,6 +9,8 @@ from .schedule import extra_shift
 class Zo:
     """A stage. estimate(step) fills `record`; nothing of the model changes until the record is applied."""
 
+    payload = None
+    live_flag = 0
     clean = True  # an interrupted estimate leaves nothing to undo
 
     def __init__(self, model, spec, seed, node):
@@ -28,6 +30,7 @@ class Zo:
         self.loss = 0  # sum over the step, Q12
         self.count = 0
         self.correct = -1  # unknown: a probe does not say the class
+        self._fed = self._fed_total = self.fed_loss = 0
 
     def prepare(self, data, index, label, limit):
         from .cache import Loader
@@ -53,7 +56,10 @@ class Zo:
         loader = self._loader
         order = self._order
         labels = self._label
-        plan, blob, state, arena = m.plan, m.blob, m.state, m.arena
+        plan = m.plan
+        blob = m.blob
+        state = m.state
+        arena = m.arena
         each = self._each
         g = step * self._probes * each
         loss = 0
@@ -72,6 +78,33 @@ class Zo:
         self.loss = loss
         self.count = self._probes * each
         self._close(step)
+
+    def feed(self, label, step):
+        """estimate by single live samples; True when the record is complete."""
+        m = self._model
+        params = self._params
+        out = self._out
+        p = self._fed // self._each
+        if self._fed == 0:
+            self.loss = 0
+        if self._fed % self._each == 0:
+            self._fed_total = 0
+        params[1] = m.k.derive(self._seed, step, p)
+        params[2] = label
+        self._loader.load(0)
+        m.k.probe(m.plan, m.blob, m.state, m.arena, params, out)
+        self._fed_total += out[0] - out[1]
+        self.fed_loss = out[0] + out[1] >> 1
+        self.loss += self.fed_loss
+        self._fed += 1
+        if self._fed % self._each == 0:
+            self.put(p, self._fed_total, step)
+        if self._fed < self._probes * self._each:
+            return False
+        self._fed = 0
+        self.count = self._probes * self._each
+        self._close(step)
+        return True
 
     def put(self, p, total, step):
         """Coefficient of probe p from the sum of its loss differences; a negative shift of the step goes into it."""
