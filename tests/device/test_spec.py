@@ -1,0 +1,35 @@
+"""The worked examples of SPEC.md, section 5, and its tables against the code."""
+
+import pathlib
+import re
+
+import pytest
+
+import microzo
+from microzo import record
+
+SPEC = (pathlib.Path(__file__).parents[2] / "SPEC.md").read_text()
+EXAMPLES = re.findall(r"```journal\n(.*?)\nbytes (.*?)\n```", SPEC)
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.parametrize(("fields", "expected"), EXAMPLES)
+def test_record_has_these_bytes(fields, expected):
+    words, payload = fields.split("payload ")
+    value = dict(zip(words.split()[::2], map(int, words.split()[1::2]), strict=True))
+    payload = bytes.fromhex(payload)
+    rec = record.new(value["type"], len(payload), value["node"], value["aux"], value["flags"])
+    record.put32(rec, 4, value["step"])
+    record.payload(rec)[:] = payload
+    microzo.kernels().seal(rec, len(rec) - record.CRC)
+    assert rec.hex(" ") == expected
+
+
+def test_types_are_those_of_the_table():
+    types = dict(re.findall(r"^\| (\d+) ([A-Z]+) \|", SPEC.split("## 5.")[1], re.M))
+    assert {int(number): name for number, name in types.items()} == dict(
+        enumerate(record.NAMES[1:], 1)
+    )
