@@ -1,7 +1,8 @@
 """Memory plan of a network: shapes, arena and state offsets, checks (SPEC.md, section 3).
 
-A plan is any mutable sequence of int32 (array('i'), list), see layout.py. Runs on MicroPython and CPython.
-All sizes are bytes; activations are int8, so an element is a byte. `o` is the first word of an operator.
+A plan is any mutable sequence of int32 (array('i'), list), see layout.py. Runs on MicroPython and
+CPython. All sizes are bytes; activations are int8, so an element is a byte. `o` is the first word
+of an operator.
 """
 
 from . import layout as L
@@ -72,8 +73,8 @@ def align(n, step):
 def lifetimes(plan, first=0, pin_outputs=()):
     """(size, begin, end, pinned), lists by tensor id.
 
-    A tensor is live from the operator that writes it (-1: the network's input) to the last one that reads it,
-    both included; begin is None for an id that no operator writes.
+    A tensor is live from the operator that writes it (-1: the network's input) to the last one
+    that reads it, both included; begin is None for an id that no operator writes.
     """
     n = plan[L.N_OPS]
     count = plan[L.N_TENSORS]
@@ -97,7 +98,13 @@ def lifetimes(plan, first=0, pin_outputs=()):
         end[plan[L.op_base(i) + L.OUT]] = n
     pinned = []
     for t in range(count):
-        if begin[t] is not None and begin[t] < first and end[t] >= first or t == source and first == 0:
+        if (
+            begin[t] is not None
+            and begin[t] < first
+            and end[t] >= first
+            or t == source
+            and first == 0
+        ):
             begin[t] = -1
             end[t] = n
             pinned.append(t)
@@ -107,8 +114,8 @@ def lifetimes(plan, first=0, pin_outputs=()):
 def layout(plan, first=0, pin_outputs=()):
     """Fills the run-time words of the arena (SPEC.md, 3.1); returns ARENA_LEN.
 
-    first: the operator that perturbed passes start from; its inputs are pinned in arena[0:PIN_LEN].
-    pin_outputs: indices of operators whose outputs stay live to the end.
+    first: the operator that perturbed passes start from; its inputs are pinned in
+    arena[0:PIN_LEN]. pin_outputs: indices of operators whose outputs stay live to the end.
     """
     n = plan[L.N_OPS]
     if not 0 <= first < n:
@@ -162,14 +169,18 @@ def _first_fit(t, size, begin, end, offset):
 def place_state(plan, selections):
     """Gives the selected operators their place in the state buffer; returns STATE_LEN.
 
-    selections: pairs (operator, what), what = bits of WEIGHTS, BIASES, MULTIPLIERS; the rest is frozen.
+    selections: pairs (operator, bits of WEIGHTS, BIASES, MULTIPLIERS); the rest is frozen.
     """
     chosen = {}
     for index, what in selections:
         if not 0 <= index < plan[L.N_OPS]:
-            raise ValueError("operator %d does not exist, choose 0..%d" % (index, plan[L.N_OPS] - 1))
+            raise ValueError(
+                "operator %d does not exist, choose 0..%d" % (index, plan[L.N_OPS] - 1)
+            )
         if what and not is_weighted(plan, L.op_base(index)):
-            raise ValueError(name(plan, index) + " has nothing to train, choose CONV, DWCONV or DENSE")
+            raise ValueError(
+                name(plan, index) + " has nothing to train, choose CONV, DWCONV or DENSE"
+            )
         chosen[index] = chosen.get(index, 0) | what
     top = 0
     for i in range(plan[L.N_OPS]):
@@ -232,11 +243,14 @@ def plan_crc(plan):
 
 def name(plan, index):
     kind = plan[L.op_base(index) + L.KIND]
-    return "operator %d (%s)" % (index, L.KIND_NAMES[kind] if 0 < kind < len(L.KIND_NAMES) else "kind %d" % kind)
+    return "operator %d (%s)" % (
+        index,
+        L.KIND_NAMES[kind] if 0 < kind < len(L.KIND_NAMES) else "kind %d" % kind,
+    )
 
 
 def accumulator_bound(plan, o, f=0):
-    """Largest |accumulator| that training can reach with f fraction bits (SPEC.md, 1.4); must stay below 2^30."""
+    """Largest |accumulator| that training can reach with f fraction bits (SPEC.md, 1.4)."""
     zp = plan[o + L.IN_ZP]
     swing = max(127 - zp, zp + 128)
     return ((127 + plan[o + L.EPS_W]) * swing * row_len(plan, o) + plan[o + L.B_MAX]) << f
@@ -261,12 +275,15 @@ def validate(plan):
         raise ValueError("this is no microzo model, convert it with `microzo quantize`")
     if plan[L.MAJOR] != L.VERSION_MAJOR:
         raise ValueError(
-            "the model has format version %d, this microzo reads %d: install the matching one or convert again"
+            "the model has format version %d, this microzo reads %d, install the matching one"
             % (plan[L.MAJOR], L.VERSION_MAJOR)
         )
     n = plan[L.N_OPS]
     if not 1 <= n <= 255 or len(plan) != L.op_base(n):
-        raise ValueError("the plan is cut or altered (%d words, %d operators), copy the model again" % (len(plan), n))
+        raise ValueError(
+            "the plan is cut or altered (%d words, %d operators), copy the model again"
+            % (len(plan), n)
+        )
     _validate_header(plan)
     shapes = {plan[L.IN_TENSOR]: (plan[L.NET_IN_H], plan[L.NET_IN_W], plan[L.NET_IN_C])}
     for i in range(n):
@@ -334,7 +351,11 @@ def _validate_op(plan, i, shapes):
     if kind <= L.DENSE:
         _validate_weights(plan, o, who, within)
     elif kind == L.ADD:
-        for mult, shift, most in ((L.MULT1, L.SHIFT1, 0), (L.MULT2, L.SHIFT2, 0), (L.MULT, L.SHIFT, 30)):
+        for mult, shift, most in (
+            (L.MULT1, L.SHIFT1, 0),
+            (L.MULT2, L.SHIFT2, 0),
+            (L.MULT, L.SHIFT, 30),
+        ):
             _check_scale(plan, o + mult, o + shift, who + ": inputs", most)
 
 
@@ -367,8 +388,14 @@ def _validate_shape(plan, o, who):
     ):
         room = plan[o + in_] + plan[o + before] + plan[o + after] - plan[o + k]
         if room < 0 or plan[o + out] != room // plan[o + s] + 1:
-            _refuse("%s: output size %d does not follow from its input, kernel and padding" % (who, plan[o + out]))
-        if kind in (L.AVGPOOL, L.MAXPOOL) and max(plan[o + before], plan[o + after]) >= plan[o + k]:
+            _refuse(
+                "%s: output size %d does not follow from its input, kernel and padding"
+                % (who, plan[o + out])
+            )
+        if (
+            kind in (L.AVGPOOL, L.MAXPOOL)
+            and max(plan[o + before], plan[o + after]) >= plan[o + k]
+        ):
             _refuse(who + ": the padding is as large as the kernel")
         if kind in (L.DENSE, L.ADD, L.PAD) and (plan[o + k] != 1 or plan[o + s] != 1):
             _refuse(who + " has a kernel or stride")
@@ -387,7 +414,12 @@ def _validate_weights(plan, o, who, within):
     k = row_len(plan, o)
     if channels * k >= _MAX_ELEMENTS:
         _refuse(who + " has more than 2^24 weights", "use a smaller network")
-    parts = [(L.W_OFF, channels * k), (L.B_OFF, 4 * channels), (L.M_OFF, 4 * channels), (L.S_OFF, channels)]
+    parts = [
+        (L.W_OFF, channels * k),
+        (L.B_OFF, 4 * channels),
+        (L.M_OFF, 4 * channels),
+        (L.S_OFF, channels),
+    ]
     if plan[o + L.FLAGS] & L.EMIT_LOGITS:
         parts += [(L.L_OFF, 4 * channels), (L.LS_OFF, channels)]
     if plan[o + L.STAT_OFF] != -1:
@@ -400,7 +432,10 @@ def _validate_weights(plan, o, who, within):
     within(L.EPS_W, 0, 127, "weight perturbation")
     within(L.EPS_B, 0, 16, "bias perturbation")
     if not fits(plan, o, plan[o + L.F]):
-        _refuse("%s can overflow 32-bit sums (%d inputs to each output)" % (who, k), "make the layer narrower or split it")
+        _refuse(
+            "%s can overflow 32-bit sums (%d inputs to each output)" % (who, k),
+            "make the layer narrower or split it",
+        )
 
 
 def _validate_output(plan):

@@ -1,8 +1,9 @@
-"""The native API (SPEC.md, section 4) in Python alone: for boards that load no native code, and to read.
+"""The native API (SPEC.md, section 4) in Python alone: for boards that load no native code, and to
+read.
 
-Bit-identical to the C kernels, some hundred times slower, and it allocates. What Python cannot see is not refused:
-the address of a buffer, the size of its items, and whether it overlaps another. Runs on MicroPython, CircuitPython
-and CPython.
+Bit-identical to the C kernels, some hundred times slower, and it allocates. What Python cannot see
+is not refused: the address of a buffer, the size of its items, and whether it overlaps another.
+Runs on MicroPython, CircuitPython and CPython.
 """
 
 from array import array
@@ -136,7 +137,9 @@ def _mix(x):
 
 
 def _keys(seed, t):
-    return _mix((seed + 0x9E3779B9 * (t + 1)) & _MASK), _mix((~seed + 0x85EBCA6B * (t + 1)) & _MASK)
+    return _mix((seed + 0x9E3779B9 * (t + 1)) & _MASK), _mix(
+        (~seed + 0x85EBCA6B * (t + 1)) & _MASK
+    )
 
 
 def _word(keys, n):
@@ -169,7 +172,10 @@ class _Net:
     def __init__(self, plan, blob=b"", state=b"", arena=b""):
         _require(_has(plan, 4 * L.HEADER_WORDS), "the plan is too short")
         head = self.head = unpack_from("<32i", plan, 0)
-        _require(head[L.MAGIC] == L.MAGIC_VALUE and head[L.MAJOR] == L.VERSION_MAJOR, "not a plan of this version")
+        _require(
+            head[L.MAGIC] == L.MAGIC_VALUE and head[L.MAJOR] == L.VERSION_MAJOR,
+            "not a plan of this version",
+        )
         n = self.n_ops = head[L.N_OPS]
         _require(1 <= n <= 255 and _has(plan, 4 * L.op_base(n)), "the plan is cut")
         self.classes = head[L.CLASSES]
@@ -219,8 +225,13 @@ class _Net:
         need = _scratch(o)
         _require(h[L.SCRATCH_LEN] >= need, "SCRATCH_LEN is too small")
         _check(self.arena, at, h[L.SCRATCH_LEN], 4)
-        good = _apart(at, need, o[L.IN_OFF], _in_size(o)) and _apart(at, need, o[L.OUT_OFF], _out_size(o))
-        _require(good and _apart(at, need, h[L.LOGITS_OFF], 4 * self.classes), "the scratch overlaps a tensor")
+        good = _apart(at, need, o[L.IN_OFF], _in_size(o)) and _apart(
+            at, need, o[L.OUT_OFF], _out_size(o)
+        )
+        _require(
+            good and _apart(at, need, h[L.LOGITS_OFF], 4 * self.classes),
+            "the scratch overlaps a tensor",
+        )
 
     def check_scale(self, o):
         if o[L.MS_OFF] < 0:
@@ -235,7 +246,9 @@ class _Net:
         if o[L.KIND] == L.ADD:
             _check(self.arena, o[L.IN2_OFF], _in_size(o))
             legal = _legal(o[L.MULT1], o[L.SHIFT1], 0) and _legal(o[L.MULT2], o[L.SHIFT2], 0)
-            _require(legal and _legal(o[L.MULT], o[L.SHIFT]), "a multiplier or shift is out of range")
+            _require(
+                legal and _legal(o[L.MULT], o[L.SHIFT]), "a multiplier or shift is out of range"
+            )
         elif o[L.KIND] <= L.DENSE:
             self.check_parameters(o)
             self.check_scale(o)
@@ -247,15 +260,23 @@ class _Net:
                 _check(self.blob, o[L.LS_OFF], o[L.OUT_C])
 
     def check_range(self, first, last):
-        _require(0 <= first < last <= self.n_ops, "first and last must satisfy 0 <= first < last <= N_OPS")
+        _require(
+            0 <= first < last <= self.n_ops,
+            "first and last must satisfy 0 <= first < last <= N_OPS",
+        )
         for i in range(first, last):
             self.check_run(i)
         if last == self.n_ops:
             o = self.op(last - 1)
             self.check_logits()
-            _require(_out_size(o) == self.classes, "the last operator does not write one value a class")
+            _require(
+                _out_size(o) == self.classes, "the last operator does not write one value a class"
+            )
             if not o[L.FLAGS] & L.EMIT_LOGITS:
-                _require(_legal(self.head[L.LOGIT_MULT], self.head[L.LOGIT_SHIFT]), "the logits' multiplier is out of range")
+                _require(
+                    _legal(self.head[L.LOGIT_MULT], self.head[L.LOGIT_SHIFT]),
+                    "the logits' multiplier is out of range",
+                )
 
     def check_logits(self):
         _check(self.arena, self.head[L.LOGITS_OFF], 4 * self.classes, 4)
@@ -265,7 +286,9 @@ class _Net:
         return [_sat(v, -_LOGIT_MAX, _LOGIT_MAX) for v in z]
 
     def set_logit(self, c, value):
-        pack_into("<i", self.arena, self.head[L.LOGITS_OFF] + 4 * c, _sat(value, -_LOGIT_MAX, _LOGIT_MAX))
+        pack_into(
+            "<i", self.arena, self.head[L.LOGITS_OFF] + 4 * c, _sat(value, -_LOGIT_MAX, _LOGIT_MAX)
+        )
 
     # parameters of channel c
 
@@ -280,7 +303,9 @@ class _Net:
         """(mult, shift)"""
         at = o[L.MS_OFF]
         if at >= 0:
-            return _get("<i", self.state, at + 4 * c), _get("b", self.state, at + 4 * o[L.OUT_C] + c)
+            return _get("<i", self.state, at + 4 * c), _get(
+                "b", self.state, at + 4 * o[L.OUT_C] + c
+            )
         return _get("<i", self.blob, o[L.M_OFF] + 4 * c), _get("b", self.blob, o[L.S_OFF] + c)
 
     def bias_step(self, o, c):
@@ -340,7 +365,9 @@ def _check_shape(o):
         good = good and 0 <= o[i] <= 255
     for i in range(L.IN_ZP, L.ACT_MAX + 1):
         good = good and -128 <= o[i] <= 127
-    good = good and _in_size(o) < 1 << 24 and _out_size(o) < 1 << 24 and o[L.ACT_MIN] <= o[L.ACT_MAX]
+    good = (
+        good and _in_size(o) < 1 << 24 and _out_size(o) < 1 << 24 and o[L.ACT_MIN] <= o[L.ACT_MAX]
+    )
     _require(good, "an operator's shape or range is wrong")
     for i in (0, 1):
         before = o[L.P_T + 2 * i]
@@ -373,7 +400,7 @@ def _check_shape(o):
 
 
 class _Pass:
-    """What one pass reads: precision, and the perturbation of operators lo..hi-1 (sign 0: none)."""
+    """What one pass reads: precision, and the perturbation of lo..hi-1 (sign 0: none)."""
 
     def __init__(self, wide=0, sign=0, seed=0, what=0, lo=0, hi=0, eps_shift=0):
         self.wide = wide
@@ -417,12 +444,12 @@ class _Pass:
 
 
 def _window(o, oy, ox):
-    """Rows and columns of the kernel that are inside the image, and the input row and column they begin at."""
+    """Kernel rows y0..y1-1 and columns x0..x1-1 inside the image, and its top left corner."""
     top = oy * o[L.S_H] - o[L.P_T]
     left = ox * o[L.S_W] - o[L.P_L]
-    return (
-        max(0, -top), min(o[L.K_H], o[L.IN_H] - top), max(0, -left), min(o[L.K_W], o[L.IN_W] - left), top, left,
-    )  # fmt: skip
+    y1 = min(o[L.K_H], o[L.IN_H] - top)
+    x1 = min(o[L.K_W], o[L.IN_W] - left)
+    return max(0, -top), y1, max(0, -left), x1, top, left
 
 
 def _sum(o, x, c, w, bias, oy, ox):
@@ -695,7 +722,9 @@ def _update_biases(net, o, shift, pairs):
 
 def _move_master(net, o, i, step):
     at = o[L.MASTER_OFF] + 2 * i
-    pack_into("<h", net.state, at, _sat(_get("<h", net.state, at) - step, -_MASTER_MAX, _MASTER_MAX))
+    pack_into(
+        "<h", net.state, at, _sat(_get("<h", net.state, at) - step, -_MASTER_MAX, _MASTER_MAX)
+    )
 
 
 def _move_bias(net, o, c, step):
@@ -737,7 +766,9 @@ def _init_op(net, o):
         pack_into("<%di" % c, state, o[L.BIAS_OFF], *unpack_from("<%di" % c, blob, o[L.B_OFF]))
     if o[L.MS_OFF] >= 0:
         pack_into("<%di" % c, state, o[L.MS_OFF], *unpack_from("<%di" % c, blob, o[L.M_OFF]))
-        pack_into("<%db" % c, state, o[L.MS_OFF] + 4 * c, *unpack_from("<%db" % c, blob, o[L.S_OFF]))
+        pack_into(
+            "<%db" % c, state, o[L.MS_OFF] + 4 * c, *unpack_from("<%db" % c, blob, o[L.S_OFF])
+        )
 
 
 def stats(plan, blob, state, arena, op, s, sums):
@@ -780,7 +811,9 @@ def stats_finish(n, s, sums, out):
     for c in range(channels):
         s1 = _get("<q", sums, 8 * c)
         s2 = _get("<q", sums, 8 * (channels + c))
-        _require(abs(s1) // n <= 1 << 30 and 0 <= s2 <= 1 << 62, "sums of n accumulators are smaller")
+        _require(
+            abs(s1) // n <= 1 << 30 and 0 <= s2 <= 1 << 62, "sums of n accumulators are smaller"
+        )
     for c in range(channels):
         s1 = _get("<q", sums, 8 * c)
         q, r = divmod(s1, n)
@@ -805,7 +838,10 @@ def realign(plan, blob, state, op, stats, alpha, out):
     _check_out(out, 12 * channels)
     for c in range(channels):
         mult, shift = net.scale(o, c)
-        clean = _get("<i", blob, o[L.STAT_OFF] + 4 * c), _get("<i", blob, o[L.STAT_OFF] + 4 * (channels + c))
+        clean = (
+            _get("<i", blob, o[L.STAT_OFF] + 4 * c),
+            _get("<i", blob, o[L.STAT_OFF] + 4 * (channels + c)),
+        )
         target = _get("<i", stats, 4 * c), _get("<i", stats, 4 * (channels + c))
         values = _realigned(net.bias(o, c), mult, shift, clean, target, alpha, o[L.B_MAX])
         for i in range(3):
@@ -842,7 +878,10 @@ def assign(plan, state, op, vals):
     vals = unpack_from("<%di" % (3 * channels), vals, 0)
     for c in range(channels):
         _require(-o[L.B_MAX] <= vals[c] <= o[L.B_MAX], "a bias is out of range")
-        _require(_legal(vals[channels + c], vals[2 * channels + c]), "a multiplier or shift is out of range")
+        _require(
+            _legal(vals[channels + c], vals[2 * channels + c]),
+            "a multiplier or shift is out of range",
+        )
     at = o[L.MS_OFF]
     pack_into("<%di" % channels, state, o[L.BIAS_OFF], *vals[:channels])
     pack_into("<%di" % channels, state, at, *vals[channels : 2 * channels])
@@ -887,7 +926,10 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     kinds = o[L.KIND] == L.CONV and head_op[L.KIND] == L.DENSE
     _require(kinds, "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE")
     pool = net.op(op + 1) if head == op + 2 else None
-    _require(_connected(o, pool, head_op) if pool else head == op + 1 and _feeds(o, head_op), "the tail is not connected")
+    _require(
+        _connected(o, pool, head_op) if pool else head == op + 1 and _feeds(o, head_op),
+        "the tail is not connected",
+    )
     k = _row_len(o)
     channels = o[L.OUT_C]
     _check(err, 0, 4 * head_op[L.OUT_C])
@@ -948,7 +990,9 @@ def _tail_channel(net, o, pool, c, x, df, grad):
                 y0, y1, x0, x1, top, left = _window(o, oy, ox)
                 for ky in range(y0, y1):
                     at = ((top + ky) * o[L.IN_W] + left + x0) * o[L.IN_C]
-                    for i in range((ky * o[L.K_W] + x0) * o[L.IN_C], (ky * o[L.K_W] + x1) * o[L.IN_C]):
+                    for i in range(
+                        (ky * o[L.K_W] + x0) * o[L.IN_C], (ky * o[L.K_W] + x1) * o[L.IN_C]
+                    ):
                         g[i] += h * (x[at] - o[L.IN_ZP])
                         at += 1
     for i in range(k):
@@ -990,7 +1034,10 @@ def export_weights(plan, state, op, out):
 
 def signs(seed, t, row, k, out):
     _check_seed(seed)
-    _require(_int(t) >= 0 and _int(row) >= 0 and _int(k) >= 1, "stream, row and length must not be negative")
+    _require(
+        _int(t) >= 0 and _int(row) >= 0 and _int(k) >= 1,
+        "stream, row and length must not be negative",
+    )
     _check_out(out, k)
     values = _sign_row(_keys(seed, t), row, k)
     for i in range(k):

@@ -1,7 +1,8 @@
 """The calls in SPEC.md's `example` blocks, on any module with the native API.
 
-An example line is `name(arguments) -> result`, both Python literals. CALLS[name](module, *arguments) gives the result
-to compare; what the API has no function for is asked through a network of one operator.
+An example line is `name(arguments) -> result`, both Python literals. CALLS[name](module,
+*arguments) gives the result to compare; what the API has no function for is asked through a
+network of one operator.
 """
 
 import struct
@@ -14,8 +15,28 @@ from microzo import plan as planner
 def one_op(**words):
     """(plan, words of the operator set) of a network with one operator."""
     plan = array("i", [0] * L.op_base(1))
-    header = dict(MAGIC=L.MAGIC_VALUE, MAJOR=1, N_OPS=1, N_TENSORS=3, OUT_TENSOR=2, NET_IN_H=1, NET_IN_W=1, NET_IN_C=1)
-    op = dict(IN2=-1, OUT=2, K_H=1, K_W=1, S_H=1, S_W=1, ACT_MIN=-128, ACT_MAX=127, STAT_OFF=-1, B_MAX=1 << 24)
+    header = dict(
+        MAGIC=L.MAGIC_VALUE,
+        MAJOR=1,
+        N_OPS=1,
+        N_TENSORS=3,
+        OUT_TENSOR=2,
+        NET_IN_H=1,
+        NET_IN_W=1,
+        NET_IN_C=1,
+    )
+    op = dict(
+        IN2=-1,
+        OUT=2,
+        K_H=1,
+        K_W=1,
+        S_H=1,
+        S_W=1,
+        ACT_MIN=-128,
+        ACT_MAX=127,
+        STAT_OFF=-1,
+        B_MAX=1 << 24,
+    )
     op.update(MASTER_OFF=-1, BIAS_OFF=-1, MS_OFF=-1)
     op.update(words)
     header["CLASSES"] = op["OUT_H"] * op["OUT_W"] * op["OUT_C"]
@@ -28,14 +49,14 @@ def one_op(**words):
 
 
 def int8s(values):
-    return struct.pack("<%db" % len(values), *values)
+    return struct.pack(f"<{len(values)}b", *values)
 
 
 def run(module, plan, blob, *inputs):
     """Output of the one operator, a list."""
     o = L.op_base(0)
     at = 0
-    for word, values in zip((L.IN_OFF, L.IN2_OFF), inputs):
+    for word, values in zip((L.IN_OFF, L.IN2_OFF), inputs, strict=False):
         plan[o + word] = at
         at += planner.align(len(values), 4)
     plan[o + L.OUT_OFF] = at
@@ -44,10 +65,10 @@ def run(module, plan, blob, *inputs):
     plan[L.SCRATCH_OFF] = plan[L.LOGITS_OFF] + 4 * count
     plan[L.SCRATCH_LEN] = planner.scratch(plan, o)
     arena = bytearray(plan[L.SCRATCH_OFF] + plan[L.SCRATCH_LEN])
-    for word, values in zip((L.IN_OFF, L.IN2_OFF), inputs):
+    for word, values in zip((L.IN_OFF, L.IN2_OFF), inputs, strict=False):
         arena[plan[o + word] : plan[o + word] + len(values)] = int8s(values)
     module.forward(plan, blob, bytearray(0), arena, 0, 1, 0)
-    return list(struct.unpack_from("<%db" % count, arena, at))
+    return list(struct.unpack_from(f"<{count}b", arena, at))
 
 
 def shape(h, w, c, out_h, out_w, out_c):
@@ -65,14 +86,18 @@ def dense(module, x, in_zp, weights, bias, mult, shift, out_zp):
     blob = int8s(weights) + bytes(-len(weights) % 4)
     words = dict(W_OFF=0, B_OFF=len(blob), M_OFF=len(blob) + 4, S_OFF=len(blob) + 8)
     blob += struct.pack("<2ibxxx", bias, mult, shift)
-    plan = one_op(KIND=L.DENSE, IN_ZP=in_zp, OUT_ZP=out_zp, **words, **shape(1, 1, len(x), 1, 1, 1))
+    plan = one_op(
+        KIND=L.DENSE, IN_ZP=in_zp, OUT_ZP=out_zp, **words, **shape(1, 1, len(x), 1, 1, 1)
+    )
     return run(module, plan, blob, x)[0]
 
 
 def add(module, x1, zp1, mult1, shift1, x2, zp2, mult2, shift2, mult, shift, out_zp):
     words = dict(IN_ZP=zp1, IN2_ZP=zp2, OUT_ZP=out_zp, MULT=mult, SHIFT=shift)
     words.update(MULT1=mult1, SHIFT1=shift1, MULT2=mult2, SHIFT2=shift2, IN2=1)
-    return run(module, one_op(KIND=L.ADD, **words, **shape(1, 1, 1, 1, 1, 1)), bytes(256), [x1], [x2])[0]
+    return run(
+        module, one_op(KIND=L.ADD, **words, **shape(1, 1, 1, 1, 1, 1)), bytes(256), [x1], [x2]
+    )[0]
 
 
 def avgpool(module, cells):
@@ -113,7 +138,9 @@ def loss(module, logits, label):
     """(loss, err)"""
     plan = one_op(KIND=L.DENSE, **shape(1, 1, 1, 1, 1, len(logits)))
     err = array("i", [0] * len(logits))
-    return module.loss(plan, bytearray(struct.pack("<%di" % len(logits), *logits)), label, err), list(err)
+    return module.loss(
+        plan, bytearray(struct.pack(f"<{len(logits)}i", *logits)), label, err
+    ), list(err)
 
 
 def stats_finish(module, n, s, s1, s2):
@@ -129,7 +156,9 @@ def realign(module, bias, mult, shift, mean0, sd0, mean, sd, alpha, b_max):
     plan[L.op_base(0) + L.B_MAX] = b_max
     out = array("i", (0, 0, 0))
     state = struct.pack("<iiib", bias, 0, mult, shift)
-    module.realign(plan, struct.pack("<2i", mean0, sd0), state, 0, array("i", (mean, sd)), alpha, out)
+    module.realign(
+        plan, struct.pack("<2i", mean0, sd0), state, 0, array("i", (mean, sd)), alpha, out
+    )
     return tuple(out)
 
 
@@ -161,6 +190,7 @@ def fraction_bits(module, k, in_zp, eps_w, b_max):
 CALLS = {
     call.__name__: call
     for call in (
-        requant, dense, add, avgpool, bias_step, word, signs, shuffle, loss, stats_finish, realign, crc32, derive, fraction_bits,
+        requant, dense, add, avgpool, bias_step, word, signs, shuffle, loss, stats_finish, realign,
+        crc32, derive, fraction_bits,
     )
 }  # fmt: skip

@@ -8,13 +8,20 @@ from pathlib import Path
 
 import pytest
 import spec_calls
+
 from microzo import layout as L
 from microzo import pykernels
 from microzo_host import oracle
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = (ROOT / "SPEC.md").read_text()
-HEADER_CLASHES = {"IN_H": "NET_IN_H", "IN_W": "NET_IN_W", "IN_C": "NET_IN_C", "IN_ZP": "NET_IN_ZP", "FLAGS": "NET_FLAGS"}
+HEADER_CLASHES = {
+    "IN_H": "NET_IN_H",
+    "IN_W": "NET_IN_W",
+    "IN_C": "NET_IN_C",
+    "IN_ZP": "NET_IN_ZP",
+    "FLAGS": "NET_FLAGS",
+}
 
 
 def example_lines():
@@ -35,7 +42,10 @@ MODULES = kernel_modules()
 
 def module(name):
     if isinstance(MODULES[name], str):
-        strict = os.environ.get("CI") == "true" or os.environ.get("MICROZO_STRICT", "") not in ("", "0")
+        strict = os.environ.get("CI") == "true" or os.environ.get("MICROZO_STRICT", "") not in (
+            "",
+            "0",
+        )
         (pytest.fail if strict else pytest.skip)(MODULES[name])
     return MODULES[name]
 
@@ -64,12 +74,19 @@ def tables():
 
 def words(title):
     """{name: index} of a table of words."""
-    return {name: int(i) for row in tables()[title] for i, name in re.findall(r"(\d+) ([A-Z][A-Z0-9_]*)", row[0])}
+    return {
+        name: int(i)
+        for row in tables()[title]
+        for i, name in re.findall(r"(\d+) ([A-Z][A-Z0-9_]*)", row[0])
+    }
 
 
 def c_names(prefix):
     text = (ROOT / "native_modules/microzo/kernels/plan.h").read_text()
-    return {name: int(value, 0) for name, value in re.findall(rf"\bMZ_{prefix}([A-Z0-9_]+)\s*=\s*(\w+)", text)}
+    return {
+        name: int(value, 0)
+        for name, value in re.findall(rf"\bMZ_{prefix}([A-Z0-9_]+)\s*=\s*(\w+)", text)
+    }
 
 
 def test_header_words():
@@ -91,12 +108,18 @@ def test_kinds_and_sizes():
     assert [kinds[str(i)] for i in range(1, 8)] == list(L.KIND_NAMES[1:])
     assert [getattr(L, name) for name in L.KIND_NAMES[1:]] == list(range(1, 8))
     c = c_names("")
-    assert {name: c[name] for name in L.KIND_NAMES[1:]} == {name: getattr(L, name) for name in L.KIND_NAMES[1:]}
+    assert {name: c[name] for name in L.KIND_NAMES[1:]} == {
+        name: getattr(L, name) for name in L.KIND_NAMES[1:]
+    }
     assert (c["HEADER_WORDS"], c["OP_WORDS"]) == (L.HEADER_WORDS, L.OP_WORDS)
     assert int(tables()["header"][0][1], 0) == L.MAGIC_VALUE
     text = (ROOT / "native_modules/microzo/kernels/plan.h").read_text()
     defines = {name: int(value, 0) for name, value in re.findall(r"#define MZ_(\w+) (\w+)", text)}
-    assert (defines["MAGIC"], defines["MAJOR"], defines["MINOR"]) == (L.MAGIC_VALUE, L.VERSION_MAJOR, L.VERSION_MINOR)
+    assert (defines["MAGIC"], defines["MAJOR"], defines["MINOR"]) == (
+        L.MAGIC_VALUE,
+        L.VERSION_MAJOR,
+        L.VERSION_MINOR,
+    )
 
 
 def api():
@@ -115,14 +138,21 @@ def test_the_api_is_the_same_everywhere():
     for name, (args, signature) in functions.items():
         assert len(args) == len(signature), name
         for mod in (oracle, pykernels):
-            assert tuple(inspect.signature(getattr(mod, name)).parameters) == args, (mod.__name__, name)
-    public = {n for n, f in vars(pykernels).items() if inspect.isfunction(f) and not n.startswith("_")}
+            assert tuple(inspect.signature(getattr(mod, name)).parameters) == args, (
+                mod.__name__,
+                name,
+            )
+    public = {
+        n for n, f in vars(pykernels).items() if inspect.isfunction(f) and not n.startswith("_")
+    }
     assert public == set(functions)
     assert {n for n, f in vars(oracle).items() if inspect.isfunction(f)} == set(functions)
 
 
 def test_the_native_table():
-    assert module("native").SIGNATURES == {name: signature for name, (_, signature) in api().items()}
+    assert module("native").SIGNATURES == {
+        name: signature for name, (_, signature) in api().items()
+    }
 
 
 def test_version():

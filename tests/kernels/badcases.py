@@ -1,7 +1,7 @@
 """Calls that must raise: every argument of every function spoilt in every way the API can notice.
 
-`bad_cases(seed)` yields (case, strict): strict cases need what Python code cannot see (addresses, item sizes), so the
-pure-Python kernels are not held to them.
+`bad_cases(seed)` yields (case, strict): strict cases need what Python code cannot see (addresses,
+item sizes), so the pure-Python kernels are not held to them.
 """
 
 import random
@@ -10,6 +10,7 @@ import struct
 import casegen
 import netgen
 from caseformat import MISALIGNED, READ_ONLY, TYPE_ERROR, VALUE_ERROR, Alias, Buf, Case
+
 from microzo import layout as L
 
 # bad values of integer arguments, by function and position
@@ -24,7 +25,8 @@ BAD_INTS = {
     ("tail_grad", 4): (-1, 5, 0, 1, 2, 4), ("tail_grad", 5): (-1, 5, 0, 1, 2, 3),
     ("apply_grad", 2): (-1, 5, 2), ("apply_grad", 3): (-1, 32), ("apply_grad", 4): (-1, 32),
     ("export_weights", 2): (-1, 5, 2),
-    ("signs", 0): (-1, 1 << 30), ("signs", 1): (-1,), ("signs", 2): (-1,), ("signs", 3): (0, -1, 41, 1 << 20),
+    ("signs", 0): (-1, 1 << 30), ("signs", 1): (-1,), ("signs", 2): (-1,),
+    ("signs", 3): (0, -1, 41, 1 << 20),
     ("derive", 0): (-1, 1 << 30), ("derive", 1): (-1, 1 << 28), ("derive", 2): (-1, 1 << 28),
     ("shuffle", 0): (-1, 1 << 30),
     ("crc32", 1): (-1, 21, 41), ("crc32", 2): (-1, 9, 41, 1 << 30),
@@ -35,15 +37,33 @@ NO_INT = (None, 1.5, 1 << 31, -(1 << 31), 1 << 40, -(1 << 62))
 
 # bad values of words in `params`: position in params -> values
 BAD_PARAMS = {
-    "probe": {0: (-1, 5, 255), 1: (-1, 1 << 30), 2: (-1, 10), 3: (-1, 4), 4: (-1, 4), 5: (-1, 6), 6: (-1, 6), 7: (-1, 32)},
+    "probe": {
+        0: (-1, 5, 255),
+        1: (-1, 1 << 30),
+        2: (-1, 10),
+        3: (-1, 4),
+        4: (-1, 4),
+        5: (-1, 6),
+        6: (-1, 6),
+        7: (-1, 32),
+    },
     "update": {0: (-1, 6), 1: (-1, 6), 2: (-1, 4), 3: (-1, 65, 3), 4: (-1, 32)},
 }
-BAD_PAIRS = ((0, -1), (0, 1 << 30), (2, 1 << 30), (1, (1 << 20) + 1), (3, -(1 << 20) - 1), (1, -(1 << 31)))
+BAD_PAIRS = (
+    (0, -1),
+    (0, 1 << 30),
+    (2, 1 << 30),
+    (1, (1 << 20) + 1),
+    (3, -(1 << 20) - 1),
+    (1, -(1 << 31)),
+)
 
 # spoilt words of the plan; an operator word: (operator, word, values)
 BAD_HEADER = (
-    (L.MAGIC, (0, -1)), (L.MAJOR, (0, 2)), (L.N_OPS, (0, -1, 256, 6)), (L.CLASSES, (0, -1, 1025, 9)),
-    (L.LOGITS_OFF, (-4, 2, 1 << 30)), (L.SCRATCH_OFF, (-4, 2, 1 << 30)), (L.SCRATCH_LEN, (0, -1, 127)),
+    (L.MAGIC, (0, -1)), (L.MAJOR, (0, 2)), (L.N_OPS, (0, -1, 256, 6)),
+    (L.CLASSES, (0, -1, 1025, 9)),
+    (L.LOGITS_OFF, (-4, 2, 1 << 30)), (L.SCRATCH_OFF, (-4, 2, 1 << 30)),
+    (L.SCRATCH_LEN, (0, -1, 127)),
 )  # fmt: skip
 BIG = (-1, 0x7FFFFFFC, -(1 << 31))
 SHAPE = (0, -1, 65536, 0x7FFFFFFF)
@@ -52,7 +72,8 @@ BAD_OP = (
     *((i, w, (*SHAPE, 4097)) for i in range(5) for w in (L.IN_H, L.IN_C, L.OUT_W, L.OUT_C)),
     *((i, w, (0, -1, 256)) for i in range(5) for w in (L.K_H, L.K_W, L.S_H, L.S_W)),
     *((i, w, (-1, 256, -0x7FFFFFFF)) for i in range(5) for w in (L.P_T, L.P_B, L.P_L, L.P_R)),
-    *((i, w, (-129, 128, 1 << 20)) for i in range(5) for w in (L.IN_ZP, L.IN2_ZP, L.OUT_ZP, L.ACT_MIN, L.ACT_MAX)),
+    *((i, w, (-129, 128, 1 << 20)) for i in range(5) for w in (L.IN_ZP, L.IN2_ZP, L.OUT_ZP,
+    L.ACT_MIN, L.ACT_MAX)),
     *((i, w, BIG) for i in range(5) for w in (L.IN_OFF, L.OUT_OFF)),
     *((1, w, BIG) for w in (L.W_OFF, L.B_OFF, L.M_OFF, L.S_OFF)),
     *((4, w, BIG) for w in (L.L_OFF, L.LS_OFF)),
@@ -60,13 +81,16 @@ BAD_OP = (
     *((1, w, (2, 5)) for w in (L.B_OFF, L.M_OFF)),
     *((i, L.F, (-1, 9)) for i in (0, 1)), *((i, L.B_MAX, (-1, 1 << 30)) for i in (0, 1)),
     *((i, w, (-1, 128)) for i in (0, 1) for w in (L.EPS_W, L.EPS_B)), (0, L.TID, (-1, 1 << 20)),
-    (2, L.IN2_OFF, BIG), (2, L.MULT1, (-1, 1, (1 << 30) - 1)), (2, L.SHIFT2, (-32, 1)), (2, L.SHIFT, (-32, 31)),
+    (2, L.IN2_OFF, BIG), (2, L.MULT1, (-1, 1, (1 << 30) - 1)), (2, L.SHIFT2, (-32, 1)),
+    (2, L.SHIFT, (-32, 31)),
     (2, L.P_L, (1,)), (2, L.K_H, (2,)), (4, L.S_W, (2,)), (4, L.P_B, (1,)),
 )  # fmt: skip
 
 
 def network(rng):
-    """conv, depthwise, add, conv + head: every kind of check has an operator. Operator 1 is frozen, the rest trains."""
+    """conv, depthwise, add, conv + head: every kind of check has an operator. Operator 1 is
+    frozen, the rest trains.
+    """
     net = netgen.Network(rng, (6, 6, 2))
     net.conv(0, 2, (3, 3), (1, 1), (1, 1, 1, 1))
     net.dwconv(1, 1, (3, 3), (1, 1), (1, 1, 1, 1))
@@ -88,7 +112,7 @@ def freeze(net, index):
 
 
 def base_cases(rng):
-    """One good call of every function, with known shapes: operator 3 or 4, 10 classes, 40-byte tools."""
+    """One good call of every function: operator 3 or 4, 10 classes, 40 bytes."""
     net = network(rng)
     freeze(net, 1)
     plan = Buf(net.plan.tobytes())
@@ -108,7 +132,10 @@ def base_cases(rng):
     yield Case("init_state", [plan, blob, state])
     yield Case("stats", [*nets, 3, 10, sums])
     yield Case("stats_finish", [100, 2, sums, Buf(bytes(24))])
-    yield Case("realign", [plan, blob, state, 3, casegen.ints((5, 6, 7, 100, 200, 300)), 256, Buf(bytes(36))])
+    yield Case(
+        "realign",
+        [plan, blob, state, 3, casegen.ints((5, 6, 7, 100, 200, 300)), 256, Buf(bytes(36))],
+    )
     yield Case("assign", [plan, state, 3, vals])
     yield Case("head_grad", [*nets, 4, err, Buf(bytes(4 * channels * (k + 1)))])
     yield Case("tail_grad", [*nets, 3, 4, err, Buf(bytes(4 * 3 * (conv_k + 1)))])
@@ -124,20 +151,33 @@ def base_cases(rng):
 
 
 OUTPUTS = {
-    "input": (2,), "forward": (2, 3), "loss": (3,), "probe": (2, 3, 5), "update": (2, 3), "init_state": (2,),
-    "stats": (2, 3, 6), "stats_finish": (3,), "realign": (6,), "assign": (1,), "head_grad": (2, 3, 6),
-    "tail_grad": (2, 3, 7), "apply_grad": (1, 5), "export_weights": (3,), "signs": (4,), "shuffle": (1,), "seal": (0,),
+    "input": (2,), "forward": (2, 3), "loss": (3,), "probe": (2, 3, 5), "update": (2, 3),
+    "init_state": (2,),
+    "stats": (2, 3, 6), "stats_finish": (3,), "realign": (6,), "assign": (1,),
+    "head_grad": (2, 3, 6),
+    "tail_grad": (2, 3, 7), "apply_grad": (1, 5), "export_weights": (3,), "signs": (4,),
+    "shuffle": (1,), "seal": (0,),
     "requant": (3,),
 }  # fmt: skip
 # buffers that a shorter one does not spoil in these calls
-UNUSED = {("update", 1), ("update", 3), ("stats", 1), ("head_grad", 1), ("head_grad", 2), ("tail_grad", 1)}
+UNUSED = {
+    ("update", 1),
+    ("update", 3),
+    ("stats", 1),
+    ("head_grad", 1),
+    ("head_grad", 2),
+    ("tail_grad", 1),
+}
 # whole buffers, whose length the call takes as it is: how far to cut until it is odd
 ODD = {("stats_finish", 2): 8, ("shuffle", 1): 1, ("requant", 0): 2}
 # int32, int64 and uint16 buffers by function, which must be aligned
 ALIGNED = {
-    "input": (0,), "forward": (0, 2, 3), "loss": (0, 1, 3), "probe": (0, 4, 5), "update": (0, 2, 4, 5), "stats": (6,),
-    "stats_finish": (2, 3), "realign": (1, 4, 6), "assign": (1, 3), "head_grad": (5, 6), "tail_grad": (6, 7),
-    "apply_grad": (1, 5), "export_weights": (0, 1), "shuffle": (1,), "requant": (0, 3), "init_state": (0, 1, 2),
+    "input": (0,), "forward": (0, 2, 3), "loss": (0, 1, 3), "probe": (0, 4, 5),
+    "update": (0, 2, 4, 5), "stats": (6,),
+    "stats_finish": (2, 3), "realign": (1, 4, 6), "assign": (1, 3), "head_grad": (5, 6),
+    "tail_grad": (6, 7),
+    "apply_grad": (1, 5), "export_weights": (0, 1), "shuffle": (1,), "requant": (0, 3),
+    "init_state": (0, 1, 2),
 }  # fmt: skip
 
 
@@ -158,7 +198,13 @@ def spoil_buffer(case, i, buf):
     if (name, i) in UNUSED or name in ("crc32", "seal", "check_seal"):
         return
     yield case.replaced(i, Buf(b"" if (name, i) != ("loss", 3) else data[:4])), False
-    if i > 3 or (name, i) in (("loss", 3), ("input", 3), ("assign", 3), ("export_weights", 3), ("stats_finish", 3)):
+    if i > 3 or (name, i) in (
+        ("loss", 3),
+        ("input", 3),
+        ("assign", 3),
+        ("export_weights", 3),
+        ("stats_finish", 3),
+    ):
         yield case.replaced(i, Buf(data[:-1])), False
     if i == 0 and name not in ("signs", "requant"):
         for cut in (4, 100, 127, 128, 4 * L.op_base(5) - 4):
@@ -168,7 +214,12 @@ def spoil_buffer(case, i, buf):
 def wrong_items(case, i, buf):
     """The buffer as items of another size, where its content allows."""
     sizes = {"b": 1, "h": 2, "i": 4, "q": 8}
-    right = {"shuffle": "h", "stats_finish": "q" if i == 2 else "i", "signs": "b", "export_weights": "b"}.get(case.function, "i")
+    right = {
+        "shuffle": "h",
+        "stats_finish": "q" if i == 2 else "i",
+        "signs": "b",
+        "export_weights": "b",
+    }.get(case.function, "i")
     for kind, size in sizes.items():
         if kind not in ("b", right) and len(buf.data) % size == 0:
             yield case.replaced(i, Buf(buf.data, kind)), True
@@ -181,7 +232,15 @@ def spoil(case):
         else:
             for value in (*NO_INT, *BAD_INTS[case.function, i]):
                 yield case.replaced(i, value), False
-    if case.function in ("probe", "update", "stats_finish", "realign", "shuffle", "signs", "requant"):
+    if case.function in (
+        "probe",
+        "update",
+        "stats_finish",
+        "realign",
+        "shuffle",
+        "signs",
+        "requant",
+    ):
         last = len(case.args) - 1
         yield from wrong_items(case, last, case.args[last])
     yield Case(case.function, case.args[:-1]), False
@@ -222,7 +281,8 @@ def spoilt_words(cases):
 def missing_parts(cases):
     """Calls that need a part of the state, or statistics, that the operator has not."""
     for name, op, word in (
-        ("realign", 3, L.BIAS_OFF), ("realign", 3, L.MS_OFF), ("realign", 3, L.STAT_OFF), ("assign", 3, L.BIAS_OFF),
+        ("realign", 3, L.BIAS_OFF), ("realign", 3, L.MS_OFF), ("realign", 3, L.STAT_OFF),
+        ("assign", 3, L.BIAS_OFF),
         ("assign", 3, L.MS_OFF), ("export_weights", 4, L.MASTER_OFF),
     ):  # fmt: skip
         yield cases[name].replaced(0, put(cases[name].args[0], L.op_base(op) + word, -1))

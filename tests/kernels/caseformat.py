@@ -1,14 +1,17 @@
 """Cases for the kernels: one call of the native API, its buffers, and what must come out.
 
-Written to a file that device_runner.py reads on every target. The file: b"MZC1", uint16 count, then for each case
+Written to a file that device_runner.py reads on every target. The file: b"MZC1", uint16 count,
+then for each case
 
     uint8 length, function name
-    uint8 expectation, int32 value: OK (returns value), VALUE_ERROR, TYPE_ERROR, ANY (may raise or not),
+    uint8 expectation, int32 value: OK (returns value), VALUE_ERROR, TYPE_ERROR, ANY (may raise or
+    not),
         MAYBE (as OK, or ValueError)
     uint8 number of arguments, then each: a tag and what belongs to it
         # int64   0 (None)   . (1.5)   @ uint8 (the same object as that argument)
-        a buffer: uint32 length, lo, hi, crc, then the content. After a call that succeeds, the CRC-32 of bytes lo..hi-1
-        (its low 30 bits) must be crc; after one that raises, nothing may have changed.
+        a buffer: uint32 length, lo, hi, crc, then the content. After a call that succeeds, the
+        CRC-32 of bytes lo..hi-1 (its low 30 bits) must be crc; after one that raises, nothing may
+        have changed.
 """
 
 import struct
@@ -93,18 +96,27 @@ def judge(case, oracle):
     except TypeError:
         case.expect, case.value = TYPE_ERROR, 0
     case.crcs = [
-        crc30(bytes(made[i])[slice(*arg.span())]) if isinstance(arg, Buf) else 0 for i, arg in enumerate(case.args)
+        crc30(bytes(made[i])[slice(*arg.span())]) if isinstance(arg, Buf) else 0
+        for i, arg in enumerate(case.args)
     ]
     return case
 
 
 def pack(case):
     name = case.function.encode()
-    out = [struct.pack("<B", len(name)), name, struct.pack("<BiB", case.expect, case.value, len(case.args))]
+    out = [
+        struct.pack("<B", len(name)),
+        name,
+        struct.pack("<BiB", case.expect, case.value, len(case.args)),
+    ]
     for i, arg in enumerate(case.args):
         if isinstance(arg, Buf):
             crc = case.crcs[i] if case.crcs else 0
-            out += [arg.kind.encode(), struct.pack("<4I", len(arg.data), *arg.span(), crc), bytes(arg.data)]
+            out += [
+                arg.kind.encode(),
+                struct.pack("<4I", len(arg.data), *arg.span(), crc),
+                bytes(arg.data),
+            ]
         elif isinstance(arg, Alias):
             out.append(b"@" + bytes([arg.index]))
         elif arg is None:

@@ -6,6 +6,7 @@ import zlib
 
 import netgen
 from caseformat import BYTEARRAY, GUARDED, READ_ONLY, Buf, Case
+
 from microzo import layout as L
 from microzo import plan as planner
 
@@ -14,7 +15,7 @@ INT32_MAX = (1 << 31) - 1
 
 def ints(values, kind=GUARDED, **more):
     values = list(values)
-    return Buf(struct.pack("<%di" % len(values), *values), kind, **more)
+    return Buf(struct.pack(f"<{len(values)}i", *values), kind, **more)
 
 
 def readable(rng, data):
@@ -37,7 +38,7 @@ class NetCases:
         return Buf(self.plan.tobytes(), self.rng.choice((GUARDED, "i", READ_ONLY)))
 
     def net_args(self, compared=L.SCRATCH_OFF):
-        """plan, blob, state, arena; the arena is compared up to the offset in header word `compared`."""
+        """plan, blob, state, arena (compared up to the offset in word `compared`)."""
         region = 0, self.plan[compared]
         state = Buf(self.net.state(), self.rng.choice((GUARDED, BYTEARRAY)))
         arena = Buf(bytes(self.net.arena()), self.rng.choice((GUARDED, BYTEARRAY, "b")), region)
@@ -51,7 +52,9 @@ class NetCases:
     def pick_weighted(self, *words):
         """A random operator with weights whose state offsets `words` are there."""
         plan = self.plan
-        return self.pick(lambda o: planner.is_weighted(plan, o) and all(plan[o + w] >= 0 for w in words))
+        return self.pick(
+            lambda o: planner.is_weighted(plan, o) and all(plan[o + w] >= 0 for w in words)
+        )
 
     def input(self):
         plan = self.plan
@@ -72,15 +75,19 @@ class NetCases:
         plan, rng = self.plan, self.rng
         arena = self.net.arena()
         classes = plan[L.CLASSES]
-        struct.pack_into("<%di" % classes, arena, plan[L.LOGITS_OFF], *logits(rng, classes))
-        err = Buf(garbage(rng, 4 * classes) if rng.random() < 0.7 else b"", rng.choice((GUARDED, BYTEARRAY, "i")))
+        struct.pack_into(f"<{classes}i", arena, plan[L.LOGITS_OFF], *logits(rng, classes))
+        err = Buf(
+            garbage(rng, 4 * classes) if rng.random() < 0.7 else b"",
+            rng.choice((GUARDED, BYTEARRAY, "i")),
+        )
         return Case("loss", [self.plan_buf(), Buf(bytes(arena)), rng.randrange(classes), err])
 
     def probe(self):
         rng, net = self.rng, self.net
         lo = rng.choice((0, net.first, rng.randint(0, self.n)))
         hi = rng.choice((self.n, rng.randint(lo, self.n)))
-        params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3), rng.randint(0, 3), lo, hi,
+        params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3),
+        rng.randint(0, 3), lo, hi,
                   rng.choice((0, 0, 1, 2, 5, 8, 31)))  # fmt: skip
         args = self.net_args(L.PIN_LEN)
         return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), ints((-1, -1))])
@@ -89,10 +96,20 @@ class NetCases:
         rng = self.rng
         lo = rng.randint(0, self.n)
         n = rng.choice((0, 1, 1, 2, 3, 8, 64))
-        coefs = [rng.choice((0, 1, -1, 1 << 20, -(1 << 20), rng.randint(-5000, 5000))) for _ in range(n)]
+        coefs = [
+            rng.choice((0, 1, -1, 1 << 20, -(1 << 20), rng.randint(-5000, 5000))) for _ in range(n)
+        ]
         pairs = [v for c in coefs for v in (seed(rng), c)]
-        params = (rng.choice((0, lo)), self.n, rng.randint(0, 3), n, rng.choice((0, 1, 4, 8, 12, 20, 31)))
-        return Case("update", [*self.net_args(), ints(params), ints(pairs, rng.choice((GUARDED, "i")))])
+        params = (
+            rng.choice((0, lo)),
+            self.n,
+            rng.randint(0, 3),
+            n,
+            rng.choice((0, 1, 4, 8, 12, 20, 31)),
+        )
+        return Case(
+            "update", [*self.net_args(), ints(params), ints(pairs, rng.choice((GUARDED, "i")))]
+        )
 
     def init_state(self):
         args = self.net_args()
@@ -107,7 +124,8 @@ class NetCases:
         bits = planner.accumulator_bound(self.plan, o).bit_length()
         least = max(0, (2 * bits + positions.bit_length() - 61 + 1) // 2)
         sums = struct.pack("<%dq" % (2 * self.plan[o + L.OUT_C]), *(
-            self.rng.randint(-(1 << 40), 1 << 40) for _ in range(2 * self.plan[o + L.OUT_C])))  # fmt: skip
+            self.rng.randint(-(1 << 40),
+            1 << 40) for _ in range(2 * self.plan[o + L.OUT_C])))  # fmt: skip
         s = self.rng.choice((least, least + 1, self.rng.randint(least, 31), 31))
         return Case("stats", [*self.net_args(), i, s, Buf(sums, self.rng.choice((GUARDED, "q")))])
 
@@ -117,12 +135,21 @@ class NetCases:
         if i is None:
             return None
         channels = self.plan[L.op_base(i) + L.OUT_C]
-        mean = [rng.choice((0, -INT32_MAX - 1, INT32_MAX, rng.randint(-100000, 100000))) for _ in range(channels)]
-        sd = [rng.choice((0, -5, 1, INT32_MAX, rng.randrange(1 << 20), rng.randrange(1 << 31))) for _ in range(channels)]
+        mean = [
+            rng.choice((0, -INT32_MAX - 1, INT32_MAX, rng.randint(-100000, 100000)))
+            for _ in range(channels)
+        ]
+        sd = [
+            rng.choice((0, -5, 1, INT32_MAX, rng.randrange(1 << 20), rng.randrange(1 << 31)))
+            for _ in range(channels)
+        ]
         args = self.net_args()
         out = Buf(garbage(rng, 12 * channels))
         alpha = rng.choice((0, 256, 256, rng.randint(0, 256)))
-        return Case("realign", [args[0], args[1], readable(rng, args[2].data), i, ints(mean + sd), alpha, out])
+        return Case(
+            "realign",
+            [args[0], args[1], readable(rng, args[2].data), i, ints(mean + sd), alpha, out],
+        )
 
     def assign(self):
         rng = self.rng
@@ -132,7 +159,10 @@ class NetCases:
         o = L.op_base(i)
         channels, b_max = self.plan[o + L.OUT_C], self.plan[o + L.B_MAX]
         values = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
-        values += [rng.choice((0, 1 << 30, INT32_MAX, rng.randint(1 << 30, INT32_MAX))) for _ in range(channels)]
+        values += [
+            rng.choice((0, 1 << 30, INT32_MAX, rng.randint(1 << 30, INT32_MAX)))
+            for _ in range(channels)
+        ]
         values += [rng.choice((-31, 30, rng.randint(-31, 30))) for _ in range(channels)]
         return Case("assign", [self.plan_buf(), Buf(self.net.state()), i, ints(values)])
 
@@ -143,26 +173,39 @@ class NetCases:
         o = L.op_base(i)
         channels, k = self.plan[o + L.OUT_C], self.plan[o + L.IN_C]
         args = self.net_args()
-        return Case("head_grad", [*args, i, error(self.rng, channels), gradient(self.rng, channels * (k + 1))])
+        return Case(
+            "head_grad",
+            [*args, i, error(self.rng, channels), gradient(self.rng, channels * (k + 1))],
+        )
 
     def apply_grad(self):
         rng = self.rng
-        i = self.pick_weighted(*rng.choice(((L.MASTER_OFF,), (L.BIAS_OFF,), (L.MASTER_OFF, L.BIAS_OFF))))
+        i = self.pick_weighted(
+            *rng.choice(((L.MASTER_OFF,), (L.BIAS_OFF,), (L.MASTER_OFF, L.BIAS_OFF)))
+        )
         if i is None:
             return None
         o = L.op_base(i)
         count = self.plan[o + L.OUT_C] * (planner.row_len(self.plan, o) + 1)
         shift = rng.choice((0, 1, 3, 4, 5, 10, 16, 31))
         decay = rng.choice((0, 0, 1, 3, 31))
-        return Case("apply_grad", [self.plan_buf(), Buf(self.net.state()), i, shift, decay, gradient(rng, count)])
+        return Case(
+            "apply_grad",
+            [self.plan_buf(), Buf(self.net.state()), i, shift, decay, gradient(rng, count)],
+        )
 
     def export_weights(self):
         i = self.pick_weighted(L.MASTER_OFF)
         if i is None:
             return None
         o = L.op_base(i)
-        out = Buf(garbage(self.rng, self.plan[o + L.OUT_C] * planner.row_len(self.plan, o)), self.rng.choice((GUARDED, "b")))
-        return Case("export_weights", [self.plan_buf(), readable(self.rng, self.net.state()), i, out])
+        out = Buf(
+            garbage(self.rng, self.plan[o + L.OUT_C] * planner.row_len(self.plan, o)),
+            self.rng.choice((GUARDED, "b")),
+        )
+        return Case(
+            "export_weights", [self.plan_buf(), readable(self.rng, self.net.state()), i, out]
+        )
 
     def tail_grad(self):
         """Of a network made by netgen.tail_net."""
@@ -170,11 +213,14 @@ class NetCases:
         o = L.op_base(net.tail)
         count = plan[o + L.OUT_C] * (planner.row_len(plan, o) + 1)
         err = error(self.rng, plan[L.CLASSES])
-        return Case("tail_grad", [*self.net_args(), net.tail, net.head, err, gradient(self.rng, count)])
+        return Case(
+            "tail_grad", [*self.net_args(), net.tail, net.head, err, gradient(self.rng, count)]
+        )
 
 
 NET_FUNCTIONS = (
-    "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state", "stats", "realign",
+    "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state",
+    "stats", "realign",
     "assign", "head_grad", "apply_grad", "export_weights",
 )  # fmt: skip
 
@@ -189,7 +235,10 @@ def logits(rng, classes):
     style = rng.choice(("spread", "ends", "equal"))
     if style == "equal":
         return [rng.choice((0, top, -top))] * classes
-    return [rng.choice((-top, top)) if style == "ends" else rng.randint(-top, top) for _ in range(classes)]
+    return [
+        rng.choice((-top, top)) if style == "ends" else rng.randint(-top, top)
+        for _ in range(classes)
+    ]
 
 
 def error(rng, classes):
@@ -200,8 +249,17 @@ def gradient(rng, count):
     """int32 within +-2^30, often at the ends."""
     top = 1 << 30
     style = rng.choice(("zero", "ends", "any"))
-    values = (0,) if style == "zero" else (-top, top, rng.randint(-top, top)) if style == "ends" else None
-    return ints((rng.choice(values) if values else rng.randint(-top, top) for _ in range(count)), rng.choice((GUARDED, "i")))
+    values = (
+        (0,)
+        if style == "zero"
+        else (-top, top, rng.randint(-top, top))
+        if style == "ends"
+        else None
+    )
+    return ints(
+        (rng.choice(values) if values else rng.randint(-top, top) for _ in range(count)),
+        rng.choice((GUARDED, "i")),
+    )
 
 
 def net_cases(rng, net, functions=NET_FUNCTIONS):
@@ -225,23 +283,33 @@ def wide_loss_case(rng, classes):
 def plain_cases(rng):
     """The functions that need no network."""
     top = 1 << 30
-    n, s = rng.choice((1, 2, 3, rng.randint(1, 1000), rng.randint(1, 1 << 20))), rng.choice((0, 0, 1, 4, 12, 31))
+    n, s = (
+        rng.choice((1, 2, 3, rng.randint(1, 1000), rng.randint(1, 1 << 20))),
+        rng.choice((0, 0, 1, 4, 12, 31)),
+    )
     reach = rng.choice((0, 10, 5000, (top - 1) >> s))
     s1, s2 = [], []
     for _ in range(rng.randint(1, 4)):
         q, width = rng.randint(-reach, reach), rng.choice((0, 3, 1 << 20, 1 << 28))
         s1.append(q * n + rng.randrange(n))
-        s2.append(min(n * q * q + n * rng.randint(0, width * width) + rng.randrange(n), (1 << 62) - 1))
-    sums = struct.pack("<%dq" % (2 * len(s1)), *s1, *s2)
+        s2.append(
+            min(n * q * q + n * rng.randint(0, width * width) + rng.randrange(n), (1 << 62) - 1)
+        )
+    sums = struct.pack(f"<{2 * len(s1)}q", *s1, *s2)
     yield Case("stats_finish", [n, s, readable(rng, sums), Buf(bytes(8 * len(s1)))])
 
     k = rng.choice((1, 2, 31, 32, 33, 64, rng.randint(1, 200)))
-    row, stream = rng.choice((0, 1, rng.randrange(1 << 20), INT32_MAX)), rng.choice((0, 1, 5, rng.randrange(1 << 31)))
-    yield Case("signs", [seed(rng), stream, row, k, Buf(bytes(k), rng.choice((GUARDED, "b", BYTEARRAY)))])
+    row, stream = (
+        rng.choice((0, 1, rng.randrange(1 << 20), INT32_MAX)),
+        rng.choice((0, 1, 5, rng.randrange(1 << 31))),
+    )
+    yield Case(
+        "signs", [seed(rng), stream, row, k, Buf(bytes(k), rng.choice((GUARDED, "b", BYTEARRAY)))]
+    )
     a, b = (rng.choice((0, 1, (1 << 28) - 1, rng.randrange(1 << 28))) for _ in range(2))
     yield Case("derive", [seed(rng), a, b])
     count = rng.choice((0, 1, 2, 3, rng.randint(4, 300)))
-    order = struct.pack("<%dH" % count, *(rng.randrange(65536) for _ in range(count)))
+    order = struct.pack(f"<{count}H", *(rng.randrange(65536) for _ in range(count)))
     yield Case("shuffle", [seed(rng), Buf(order, rng.choice((GUARDED, "H")))])
 
     data = garbage(rng, rng.randint(4, 120))
@@ -255,7 +323,8 @@ def plain_cases(rng):
     yield Case("check_seal", [readable(rng, sealed), n])
 
     mult = rng.choice((0, top, INT32_MAX, rng.randint(top, INT32_MAX)))
-    acc = [rng.choice((0, 1, -1, INT32_MAX, -INT32_MAX - 1, rng.randint(-5000, 5000), rng.randint(-top, top)))
+    acc = [rng.choice((0, 1, -1, INT32_MAX, -INT32_MAX - 1, rng.randint(-5000, 5000),
+    rng.randint(-top, top)))
            for _ in range(rng.randint(0, 12))]  # fmt: skip
     yield Case("requant", [ints(acc), mult, rng.randint(-31, 30), ints([7] * len(acc))])
     yield Case("version", [])

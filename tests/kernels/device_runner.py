@@ -1,6 +1,6 @@
-"""Runs a case file (see caseformat.py) against a module with the native API; MicroPython and CPython.
+"""Runs a case file (see caseformat.py) against a module; MicroPython and CPython.
 
-    run("_microzo", "cases.bin")    prints every mismatch and a last line "DONE cases mismatches"
+run("_microzo", "cases.bin")    prints every mismatch and a last line "DONE cases mismatches"
 """
 
 import gc
@@ -100,15 +100,15 @@ def run_case(module, crc, reader):
         if whole is not None:
             at = len(whole) - _GUARD
             if whole[:_GUARD] != b"\xa5" * _GUARD or whole[at:] != b"\xa5" * _GUARD:
-                return "%s wrote outside argument %d" % (name, i)
+                return f"{name} wrote outside argument {i}"
         if outcome != OK and crc(content(obj, length), 0, length) != before:
-            return "%s raised but changed argument %d" % (name, i)
+            return f"{name} raised but changed argument {i}"
         if outcome == OK == expect and crc(content(obj, length), lo, hi) != wanted:
-            return "%s: argument %d differs" % (name, i)
+            return f"{name}: argument {i} differs"
     if expect != ANY and outcome != expect:
-        return "%s: %s, not %s" % (name, _NAMES[outcome], _NAMES[expect])
+        return f"{name}: {_NAMES[outcome]}, not {_NAMES[expect]}"
     if expect == OK and got != value:
-        return "%s returned %d, not %d" % (name, got, value)
+        return f"{name} returned {got}, not {value}"
     return None
 
 

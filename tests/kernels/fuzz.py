@@ -1,10 +1,11 @@
-"""Fuzzes the C kernels in this process: random calls against the oracle, spoilt calls against their buffers.
+"""Fuzzes the C kernels in this process: random calls against the oracle, spoilt calls against
+their buffers.
 
     python tests/kernels/fuzz.py --n 200000 [--seed 1] [--sanitize]
 
---sanitize takes the build with the address and undefined-behaviour sanitizers (`make host-lib-sanitize`).
-Half of the calls is spoilt anywhere; a third has an altered plan and a sixth is good, both compared with the oracle.
-Exit status 1 if anything was found.
+--sanitize takes the build with the address and undefined-behaviour sanitizers (`make
+host-lib-sanitize`). Half of the calls is spoilt anywhere; a third has an altered plan and a sixth
+is good, both compared with the oracle. Exit status 1 if anything was found.
 """
 
 import argparse
@@ -22,6 +23,7 @@ def rounds(seed, count):
     import casegen
     import fuzzgen
     from caseformat import MAYBE, OK, judge
+
     from microzo_host import oracle
 
     while count > 0:
@@ -30,8 +32,13 @@ def rounds(seed, count):
         altered = [judge(case, oracle) for case in fuzzgen.plan_cases(seed, size // 2)]
         for case in altered:
             case.expect = MAYBE if case.expect == OK else case.expect
-        good = itertools.chain.from_iterable(casegen.good_cases(seed, i) for i in itertools.count())
-        good = [judge(case, oracle) for case in itertools.islice(good, max(0, size - len(spoilt) - len(altered)))]
+        good = itertools.chain.from_iterable(
+            casegen.good_cases(seed, i) for i in itertools.count()
+        )
+        good = [
+            judge(case, oracle)
+            for case in itertools.islice(good, max(0, size - len(spoilt) - len(altered)))
+        ]
         yield seed, spoilt + altered + good
         count -= size
         seed += 1
@@ -64,7 +71,9 @@ def sanitized():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--n", type=int, default=200000, help="number of calls")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true", help="with the sanitizers")

@@ -1,4 +1,4 @@
-"""Calls spoilt at random: any outcome is right that stays inside the buffers and changes nothing when it raises."""
+"""Calls spoilt at random: they stay inside their buffers, or raise and change nothing."""
 
 import random
 import struct
@@ -6,18 +6,40 @@ import struct
 import casegen
 import netgen
 from caseformat import ANY, ARRAYS, BYTEARRAY, GUARDED, READ_ONLY, Alias, Buf, Case
+
 from microzo import layout as L
 
-EXTREMES = (0, 1, -1, 2, 3, 4, 7, 255, 256, 65535, 65536, 1 << 24, 1 << 30, -(1 << 30), 0x7FFFFFFF, -0x7FFFFFFF, -(1 << 31))
+EXTREMES = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    4,
+    7,
+    255,
+    256,
+    65535,
+    65536,
+    1 << 24,
+    1 << 30,
+    -(1 << 30),
+    0x7FFFFFFF,
+    -0x7FFFFFFF,
+    -(1 << 31),
+)
 INTS = (*EXTREMES[:-1], 5, 9, 10, 31, 32, 63, 1 << 31, -(1 << 31), 1 << 40)
 
 
 def extreme(rng, old):
-    return rng.choice((rng.choice(EXTREMES), old + rng.choice((-4, -2, -1, 1, 2, 4)), rng.randint(-40, 400)))
+    return rng.choice(
+        (rng.choice(EXTREMES), old + rng.choice((-4, -2, -1, 1, 2, 4)), rng.randint(-40, 400))
+    )
 
 
-# words that, changed, leave the value open: multipliers are read from anywhere, tensors overlap
-OPEN = [L.KIND, L.FLAGS, L.IN_OFF, L.IN2_OFF, L.OUT_OFF, L.M_OFF, L.S_OFF, L.L_OFF, L.LS_OFF, L.MS_OFF]
+# words that, changed, leave the value open: multipliers are read from anywhere, parts overlap
+OPEN = [L.KIND, L.FLAGS, L.IN_OFF, L.IN2_OFF, L.OUT_OFF, L.OUT_C, L.M_OFF, L.S_OFF, L.L_OFF]
+OPEN += [L.LS_OFF, L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF]
 OPEN_HEADER = [L.LOGITS_OFF]
 
 
@@ -47,8 +69,19 @@ def spoil_data(rng, buf):
 
 
 def spoil_length(rng, buf):
-    length = rng.choice((0, 1, 3, len(buf.data) - 1, len(buf.data) + rng.randint(1, 9), rng.randint(0, len(buf.data))))
-    return Buf((buf.data + bytes(9))[: max(0, length)], GUARDED if buf.kind in ARRAYS else buf.kind)
+    length = rng.choice(
+        (
+            0,
+            1,
+            3,
+            len(buf.data) - 1,
+            len(buf.data) + rng.randint(1, 9),
+            rng.randint(0, len(buf.data)),
+        )
+    )
+    return Buf(
+        (buf.data + bytes(9))[: max(0, length)], GUARDED if buf.kind in ARRAYS else buf.kind
+    )
 
 
 def spoil_kind(rng, buf):
@@ -83,8 +116,12 @@ def fuzzed(rng, case):
 
 
 def plan_fuzzed(rng, case):
-    """A copy with one to three plan words changed and everything else good; None if the call has no plan."""
-    if not case.args or not isinstance(case.args[0], Buf) or len(case.args[0].data) < 4 * L.HEADER_WORDS:
+    """A copy with one to three plan words changed; None if the call has no plan."""
+    if (
+        not case.args
+        or not isinstance(case.args[0], Buf)
+        or len(case.args[0].data) < 4 * L.HEADER_WORDS
+    ):
         return None
     return case.replaced(0, spoil_words(rng, case.args[0], is_open))
 
@@ -108,9 +145,13 @@ def fuzz_cases(seed, count, per_network=150):
 
 
 def plan_cases(seed, count, per_network=60):
-    """Unjudged calls with an altered plan. A target may check more than the oracle (operators it does not run), not less."""
+    """Unjudged calls with an altered plan. A target may check more than the oracle (operators it
+    does not run), not less.
+    """
     for rng, cases in sources(seed):
-        made = filter(None, (plan_fuzzed(rng, rng.choice(cases)) for _ in range(min(count, per_network))))
+        made = filter(
+            None, (plan_fuzzed(rng, rng.choice(cases)) for _ in range(min(count, per_network)))
+        )
         yield from made
         count -= per_network
         if count <= 0:

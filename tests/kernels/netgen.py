@@ -1,4 +1,4 @@
-"""Random networks for the kernel tests: a plan and its blob, from a few words or from a seeded generator."""
+"""Random networks for the kernel tests: a plan and its blob."""
 
 import struct
 from array import array
@@ -8,9 +8,11 @@ from microzo import plan as planner
 
 
 class Network:
-    """Builds plan (array('i')) and blob (bytearray) operator by operator; parameters are drawn from `rng`.
+    """Builds plan (array('i')) and blob (bytearray) operator by operator; parameters are drawn
+    from `rng`.
 
-    rng is a random.Random or a hypothesis stand-in for it. Tensors are numbered as they are made; `shape(t)` is (h, w, c).
+    rng is a random.Random or a hypothesis stand-in for it. Tensors are numbered as they are made;
+    `shape(t)` is (h, w, c).
     """
 
     def __init__(self, rng, shape, in_zp=None):
@@ -30,12 +32,21 @@ class Network:
         return self.rng.choice(((-128, 127), (-128, 127), (low, high)))
 
     def mult_shift(self, typical):
-        """A legal multiplier and shift: mostly near the shift that keeps the result in range, sometimes extreme."""
+        """A legal multiplier and shift, mostly near the typical one, sometimes extreme."""
         rng = self.rng
-        mult = rng.choice((1 << 30, (1 << 31) - 1, rng.randrange(1 << 30, 1 << 31), rng.randrange(1 << 30, 1 << 31)))
+        mult = rng.choice(
+            (
+                1 << 30,
+                (1 << 31) - 1,
+                rng.randrange(1 << 30, 1 << 31),
+                rng.randrange(1 << 30, 1 << 31),
+            )
+        )
         shift = typical + rng.randint(-2, 2)
         if rng.random() < 0.08:
-            mult, shift = rng.choice(((0, 0), (mult, 30), (mult, -31), ((1 << 31) - 1, rng.randint(-31, 30))))
+            mult, shift = rng.choice(
+                ((0, 0), (mult, 30), (mult, -31), ((1 << 31) - 1, rng.randint(-31, 30)))
+            )
         return mult, max(-31, min(30, shift))
 
     def weights(self, count):
@@ -57,7 +68,8 @@ class Network:
     def emit(self, kind, t, out_shape, **words):
         h, w, c = self.shapes[t]
         op = dict(
-            KIND=kind, TID=len(self.ops), IN=t, IN2=-1, OUT=len(self.shapes), IN_H=h, IN_W=w, IN_C=c,
+            KIND=kind, TID=len(self.ops), IN=t, IN2=-1, OUT=len(self.shapes),
+            IN_H=h, IN_W=w, IN_C=c,
             OUT_H=out_shape[0], OUT_W=out_shape[1], OUT_C=out_shape[2], K_H=1, K_W=1, S_H=1, S_W=1,
             IN_ZP=self.zero[t], OUT_ZP=self.zero[t], ACT_MIN=-128, ACT_MAX=127, STAT_OFF=-1,
             MASTER_OFF=-1, BIAS_OFF=-1, MS_OFF=-1,
@@ -70,7 +82,13 @@ class Network:
 
     def window(self, t, k, s, p):
         h, w, _ = self.shapes[t]
-        words = dict(zip(("K_H", "K_W", "S_H", "S_W", "P_T", "P_B", "P_L", "P_R"), (*k, *s, *p)))
+        words = dict(
+            zip(
+                ("K_H", "K_W", "S_H", "S_W", "P_T", "P_B", "P_L", "P_R"),
+                (*k, *s, *p),
+                strict=False,
+            )
+        )
         return (h + p[0] + p[1] - k[0]) // s[0] + 1, (w + p[2] + p[3] - k[1]) // s[1] + 1, words
 
     def parameters(self, op_kind, k, channels, zp, logits=False):
@@ -80,34 +98,49 @@ class Network:
         swing = max(127 - zp, zp + 128)
         room = (1 << 30) - 1 - (127 + eps_w) * swing * k
         b_max = min(rng.choice((0, 500, 30000, 1 << 20, 1 << 29)), room)
-        f_max = max(f for f in range(9) if ((127 + eps_w) * swing * k + b_max) << f < 1 << 30 and (127 + eps_w) << f < 1 << 15)
+        f_max = max(
+            f
+            for f in range(9)
+            if ((127 + eps_w) * swing * k + b_max) << f < 1 << 30 and (127 + eps_w) << f < 1 << 15
+        )
         typical = -max(0, (k * 127 * 60).bit_length() - 8)
         scales = [self.mult_shift(typical) for _ in range(channels)]
         bias = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
         low, high = self.clamp()
         words = dict(
-            OUT_ZP=self.zero_point(), ACT_MIN=low, ACT_MAX=high, B_MAX=b_max, EPS_W=eps_w, EPS_B=eps_b,
+            OUT_ZP=self.zero_point(),
+            ACT_MIN=low, ACT_MAX=high, B_MAX=b_max, EPS_W=eps_w, EPS_B=eps_b,
             F=rng.choice((f_max, f_max, rng.randint(0, f_max))),
             W_OFF=self.put(self.weights(channels * k)),
-            B_OFF=self.put(struct.pack("<%di" % channels, *bias)),
-            M_OFF=self.put(struct.pack("<%di" % channels, *(m for m, _ in scales))),
-            S_OFF=self.put(struct.pack("<%db" % channels, *(s for _, s in scales))),
+            B_OFF=self.put(struct.pack(f"<{channels}i", *bias)),
+            M_OFF=self.put(struct.pack(f"<{channels}i", *(m for m, _ in scales))),
+            S_OFF=self.put(struct.pack(f"<{channels}b", *(s for _, s in scales))),
         )  # fmt: skip
-        spread = [rng.choice((0, 1, rng.randrange(1 << 20), rng.randrange(1 << 31))) for _ in range(channels)]
-        mean = [rng.choice((0, rng.randint(-b_max - 1, b_max), rng.randint(-(1 << 30), 1 << 30))) for _ in range(channels)]
-        words["STAT_OFF"] = self.put(struct.pack("<%di" % (2 * channels), *mean, *spread))
+        spread = [
+            rng.choice((0, 1, rng.randrange(1 << 20), rng.randrange(1 << 31)))
+            for _ in range(channels)
+        ]
+        mean = [
+            rng.choice((0, rng.randint(-b_max - 1, b_max), rng.randint(-(1 << 30), 1 << 30)))
+            for _ in range(channels)
+        ]
+        words["STAT_OFF"] = self.put(struct.pack(f"<{2 * channels}i", *mean, *spread))
         if logits:
             scales = [self.mult_shift(typical + 8) for _ in range(channels)]
             words.update(
                 FLAGS=L.EMIT_LOGITS,
-                L_OFF=self.put(struct.pack("<%di" % channels, *(m for m, _ in scales))),
-                LS_OFF=self.put(struct.pack("<%db" % channels, *(s for _, s in scales))),
+                L_OFF=self.put(struct.pack(f"<{channels}i", *(m for m, _ in scales))),
+                LS_OFF=self.put(struct.pack(f"<{channels}b", *(s for _, s in scales))),
             )
         return words
 
     def conv(self, t, channels, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0), logits=False):
         out_h, out_w, words = self.window(t, k, s, p)
-        words.update(self.parameters(L.CONV, k[0] * k[1] * self.shapes[t][2], channels, self.zero[t], logits))
+        words.update(
+            self.parameters(
+                L.CONV, k[0] * k[1] * self.shapes[t][2], channels, self.zero[t], logits
+            )
+        )
         return self.emit(L.CONV, t, (out_h, out_w, channels), **words)
 
     def dwconv(self, t, multiplier=1, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0)):
@@ -124,16 +157,22 @@ class Network:
     def pool(self, t, kind, k, s, p=(0, 0, 0, 0)):
         out_h, out_w, words = self.window(t, k, s, p)
         low, high = self.clamp()
-        return self.emit(kind, t, (out_h, out_w, self.shapes[t][2]), ACT_MIN=low, ACT_MAX=high, **words)
+        return self.emit(
+            kind, t, (out_h, out_w, self.shapes[t][2]), ACT_MIN=low, ACT_MAX=high, **words
+        )
 
     def pad(self, t, p):
         h, w, c = self.shapes[t]
-        words = dict(zip(("P_T", "P_B", "P_L", "P_R"), p))
+        words = dict(zip(("P_T", "P_B", "P_L", "P_R"), p, strict=False))
         return self.emit(L.PAD, t, (h + p[0] + p[1], w + p[2] + p[3], c), **words)
 
     def add(self, t, u):
         words = dict(IN2=u, IN2_ZP=self.zero[u], OUT_ZP=self.zero_point())
-        for mult, shift, typical, most in (("MULT1", "SHIFT1", -1, 0), ("MULT2", "SHIFT2", -1, 0), ("MULT", "SHIFT", -18, 30)):
+        for mult, shift, typical, most in (
+            ("MULT1", "SHIFT1", -1, 0),
+            ("MULT2", "SHIFT2", -1, 0),
+            ("MULT", "SHIFT", -18, 30),
+        ):
             words[mult], words[shift] = self.mult_shift(typical)
             words[shift] = min(words[shift], most)
         words["ACT_MIN"], words["ACT_MAX"] = self.clamp()
@@ -142,7 +181,7 @@ class Network:
     # finishing
 
     def finish(self, trainable=0.8, first=0, pin_outputs=()):
-        """Makes the plan; a random selection of about `trainable` of the parts is given a place in the state."""
+        """Makes the plan; a share `trainable` of the parts gets a place in the state."""
         rng, last = self.rng, self.ops[-1]
         n = len(self.ops)
         plan = self.plan = array("i", [0] * L.op_base(n))
@@ -152,9 +191,12 @@ class Network:
         else:
             mult, shift = self.mult_shift(4)
         header = dict(
-            MAGIC=L.MAGIC_VALUE, MAJOR=1, MINOR=0, N_OPS=n, N_TENSORS=len(self.shapes), CLASSES=classes, IN_TENSOR=0,
-            NET_IN_H=self.shapes[0][0], NET_IN_W=self.shapes[0][1], NET_IN_C=self.shapes[0][2], OUT_TENSOR=last["OUT"],
-            NET_IN_ZP=self.zero[0], TABLE_OFF=self.table_off, LOGIT_MULT=mult or (0 if last.get("FLAGS") else 1 << 30),
+            MAGIC=L.MAGIC_VALUE, MAJOR=1, MINOR=0, N_OPS=n, N_TENSORS=len(self.shapes),
+            CLASSES=classes, IN_TENSOR=0,
+            NET_IN_H=self.shapes[0][0], NET_IN_W=self.shapes[0][1], NET_IN_C=self.shapes[0][2],
+            OUT_TENSOR=last["OUT"],
+            NET_IN_ZP=self.zero[0], TABLE_OFF=self.table_off,
+            LOGIT_MULT=mult or (0 if last.get("FLAGS") else 1 << 30),
             LOGIT_SHIFT=shift, BLOB_LEN=len(self.blob), NET_FLAGS=L.HAS_STATS,
         )  # fmt: skip
         for name, value in header.items():
@@ -179,23 +221,36 @@ class Network:
             channels, k = plan[o + L.OUT_C], planner.row_len(plan, o)
             if plan[o + L.MASTER_OFF] >= 0:
                 top = rng.choice((32512, 32512, 1000))
-                masters = [rng.choice((-top, top, rng.randint(-top, top), rng.randint(-top, top))) for _ in range(channels * k)]
-                struct.pack_into("<%dh" % len(masters), state, plan[o + L.MASTER_OFF], *masters)
+                masters = [
+                    rng.choice((-top, top, rng.randint(-top, top), rng.randint(-top, top)))
+                    for _ in range(channels * k)
+                ]
+                struct.pack_into(f"<{len(masters)}h", state, plan[o + L.MASTER_OFF], *masters)
             if plan[o + L.BIAS_OFF] >= 0:
                 top = plan[o + L.B_MAX]
                 bias = [rng.choice((-top, top, rng.randint(-top, top))) for _ in range(channels)]
-                struct.pack_into("<%di" % channels, state, plan[o + L.BIAS_OFF], *bias)
+                struct.pack_into(f"<{channels}i", state, plan[o + L.BIAS_OFF], *bias)
             if plan[o + L.MS_OFF] >= 0:
                 typical = -max(0, (k * 127 * 60).bit_length() - 8)
                 scales = [self.mult_shift(typical) for _ in range(channels)]
-                struct.pack_into("<%di" % channels, state, plan[o + L.MS_OFF], *(m for m, _ in scales))
-                struct.pack_into("<%db" % channels, state, plan[o + L.MS_OFF] + 4 * channels, *(s for _, s in scales))
+                struct.pack_into(
+                    f"<{channels}i", state, plan[o + L.MS_OFF], *(m for m, _ in scales)
+                )
+                struct.pack_into(
+                    f"<{channels}b",
+                    state,
+                    plan[o + L.MS_OFF] + 4 * channels,
+                    *(s for _, s in scales),
+                )
         return state
 
     def arena(self):
         """Random activations everywhere (also in the scratch), extremes included."""
         rng, length = self.rng, self.plan[L.ARENA_LEN]
-        pattern = bytes(rng.choice((0, 127, 128, rng.randrange(256), rng.randrange(256))) for _ in range(min(length, 997)))
+        pattern = bytes(
+            rng.choice((0, 127, 128, rng.randrange(256), rng.randrange(256)))
+            for _ in range(min(length, 997))
+        )
         return bytearray((pattern * (length // len(pattern) + 1))[:length])
 
 
@@ -207,10 +262,13 @@ def pads(rng, k, most=3):
 def random_net(rng, content=None, limit=9, channels=8):
     """One to seven operators of random kinds, ended by something that makes at most 16 logits.
 
-    rng draws the structure, content (default: rng) the parameters; limit: largest input side. The plan is laid out for
-    passes that start at `net.first`.
+    rng draws the structure, content (default: rng) the parameters; limit: largest input side. The
+    plan is laid out for passes that start at `net.first`.
     """
-    net = Network(content or rng, (rng.randint(1, limit), rng.randint(1, limit), rng.choice((1, 1, 2, 3, 4, 5, 8))))
+    net = Network(
+        content or rng,
+        (rng.randint(1, limit), rng.randint(1, limit), rng.choice((1, 1, 2, 3, 4, 5, 8))),
+    )
     t = 0
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):
         t = random_op(net, rng, t, channels)
@@ -240,18 +298,22 @@ def random_op(net, rng, t, most_channels):
     if kind == "pad":
         return net.pad(t, pads(rng, (9, 9)))
     if kind == "add":
-        return net.add(t, rng.choice([u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]]))
+        return net.add(
+            t, rng.choice([u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]])
+        )
     u = net.conv(t, c, (1, 1)) if rng.random() < 0.5 else net.dwconv(t, 1, (1, 1))
     return net.add(u, t)
 
 
 def tail_net(rng, content=None):
-    """A convolution, perhaps an average pool, and a head; `net.tail` and `net.head` are their indices."""
+    """A convolution `net.tail`, perhaps an average pool, and a head `net.head`."""
     net = Network(content or rng, (rng.randint(1, 8), rng.randint(1, 8), rng.choice((1, 2, 3, 5))))
     t = net.dwconv(0, 1, (1, 1)) if rng.random() < 0.3 else 0
     h, w, _ = net.shapes[t]
     k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))
-    t = net.conv(t, rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2))
+    t = net.conv(
+        t, rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2)
+    )
     net.tail = net.first = len(net.ops) - 1
     if rng.random() < 0.7:
         k = (rng.randint(1, net.shapes[t][0]), rng.randint(1, net.shapes[t][1]))

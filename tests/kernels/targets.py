@@ -1,7 +1,7 @@
 """Where cases run: modules of this Python, the unix port, the emulated board.
 
-`TARGETS` maps names to functions that return a Target or raise Missing. Under CI=true or MICROZO_STRICT=1 a missing
-target is a failure, else its tests are skipped.
+KINDS lists them. Under CI=true or MICROZO_STRICT=1 a missing target is a failure, else its tests
+are skipped.
 """
 
 import io
@@ -36,7 +36,9 @@ class Local:
     def run(self, cases):
         """Mismatches, one line each."""
         stream = io.BytesIO(caseformat.pack_all(cases))
-        return [f"{i}: {m}" for i, m in enumerate(device_runner.run_stream(self.module, stream)) if m]
+        return [
+            f"{i}: {m}" for i, m in enumerate(device_runner.run_stream(self.module, stream)) if m
+        ]
 
 
 def parse(text, count):
@@ -87,7 +89,10 @@ class EmulatedBoard:
             raise Missing(f"{firmware.name} is not built; run `make firmware` first.")
 
     def run(self, cases):
-        fs = {"cases.bin": caseformat.pack_all(cases), "device_runner.py": HERE / "device_runner.py"}
+        fs = {
+            "cases.bin": caseformat.pack_all(cases),
+            "device_runner.py": HERE / "device_runner.py",
+        }
         if self.module:
             fs["lib/_microzo.mpy"] = self.module
         code = "import device_runner; device_runner.run('_microzo', 'cases.bin')"

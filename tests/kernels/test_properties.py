@@ -1,4 +1,4 @@
-"""Networks drawn by hypothesis, so that a failing structure is made small: C and Python against the oracle."""
+"""Networks drawn by hypothesis, so that failing ones become small, against the oracle."""
 
 import random
 
@@ -9,6 +9,7 @@ import targets
 from caseformat import judge
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from microzo import layout as L
 from microzo import plan as planner
 from microzo_host import oracle
@@ -25,7 +26,11 @@ def target(request):
 
 def examples(target, count):
     slower = 1 if target.sees_memory else 5
-    return settings(max_examples=count * (10 if targets.FULL else 1) // slower, deadline=None, suppress_health_check=SLOW)
+    return settings(
+        max_examples=count * (10 if targets.FULL else 1) // slower,
+        deadline=None,
+        suppress_health_check=SLOW,
+    )
 
 
 def test_any_network_gives_the_oracles_bits(target):
@@ -54,13 +59,16 @@ def test_any_plain_call_gives_the_oracles_bits(target):
     @examples(target, 150)
     @given(contents)
     def check(seed):
-        assert target.run([judge(case, oracle) for case in casegen.plain_cases(random.Random(seed))]) == []
+        assert (
+            target.run([judge(case, oracle) for case in casegen.plain_cases(random.Random(seed))])
+            == []
+        )
 
     check()
 
 
 def wide_net(content, k, widths):
-    """A dense layer of k inputs, the rest at its extremes: the largest sums that a layer may have."""
+    """A dense layer of k inputs with an extreme zero point."""
     net = netgen.Network(content, (1, 1, k), in_zp=content.choice((-128, 127)))
     net.dense(0, widths, logits=True)
     net.first = 0
@@ -76,7 +84,7 @@ def test_long_rows(target, k):
 
 
 def test_sums_at_the_accumulator_bound(target):
-    """Weights, inputs and bias all at one end, F as large as allowed: |acc| just below 2^30, perturbed beyond."""
+    """Weights, inputs and bias all at one end and F as large as allowed."""
     for k, zp in ((16, -128), (500, 127), (4000, -128)):
         content = random.Random(k)
         net = netgen.Network(content, (1, 1, k), in_zp=zp)
@@ -100,6 +108,8 @@ def test_sums_at_the_accumulator_bound(target):
                 state[at + 8 + i] = -14 & 255
             arena = (b"\x7f" if zp == -128 else b"\x80") * net.plan[L.ARENA_LEN]
             for mode in (0, 1):
-                spoilt = case.replaced(2, casegen.Buf(bytes(state))).replaced(3, casegen.Buf(arena, region=(0, k)))
+                spoilt = case.replaced(2, casegen.Buf(bytes(state))).replaced(
+                    3, casegen.Buf(arena, region=(0, k))
+                )
                 params = casegen.ints((0, 9, 0, mode, 3, 0, 1, 0))
                 assert target.run([judge(spoilt.replaced(4, params), oracle)]) == []

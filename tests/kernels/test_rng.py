@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from microzo_host.oracle import rng
 
 ROWS, K = 256, 1024
@@ -39,7 +40,7 @@ def test_streams_and_seeds_are_uncorrelated():
 
 
 def test_no_stream_is_another_one_shifted():
-    """Words of neighbouring seeds, streams and counters share no more values than chance allows."""
+    """Words of neighbouring seeds and streams share no more values than chance allows."""
     n = np.arange(1 << 16)
     seen = [rng.words(seed, t, n) for seed in (0, 1, 2, 77) for t in (0, 1, 2, 0xD0000000)]
     for i, a in enumerate(seen):

@@ -1,4 +1,4 @@
-"""Every target against the oracle: good calls, refused calls, spoilt calls (see casegen, badcases, fuzzgen)."""
+"""Every target against the oracle: good, refused and spoilt calls."""
 
 import functools
 
@@ -8,6 +8,7 @@ import fuzzgen
 import pytest
 import targets
 from caseformat import MAYBE, OK, judge
+
 from microzo_host import oracle
 
 CHUNK = 1500  # cases of a file; the board's disk holds 8 MB

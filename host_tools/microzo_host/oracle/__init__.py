@@ -1,7 +1,7 @@
 """NumPy oracle of all arithmetic and random numbers, written from SPEC.md alone.
 
-The module has the functions of the native API, so it can stand in for the C kernels: `import microzo_host.oracle`.
-Exact and readable rather than fast; one file a subject.
+The module has the functions of the native API, so it can stand in for the C kernels: `import
+microzo_host.oracle`. Exact and readable rather than fast; one file a subject.
 """
 
 from .api import (  # noqa: F401

@@ -1,4 +1,5 @@
-"""The native API (SPEC.md, section 4) over NumPy: same names, arguments and errors as the C kernels.
+"""The native API (SPEC.md, section 4) over NumPy: same names, arguments and errors as the C
+kernels.
 
 Buffers are any contiguous objects with the buffer protocol and are written in place.
 """
@@ -7,9 +8,11 @@ import operator
 import zlib
 
 import numpy as np
+
 from microzo import layout as L
 
-from . import gradient, ops, rng, stats as statistics, zo
+from . import gradient, ops, rng, zo
+from . import stats as statistics
 from .loss import cross_entropy
 from .record import Net, part, readable, require, writable
 from .requant import requant as requantize
@@ -23,7 +26,9 @@ def integer(value):
 
 def whole(buf, dtype):
     """All of a buffer as an array; its length must be a multiple of the item size."""
-    require(len(buf) % np.dtype(dtype).itemsize == 0, "a buffer's length is no multiple of its items")
+    require(
+        len(buf) % np.dtype(dtype).itemsize == 0, "a buffer's length is no multiple of its items"
+    )
     return part(buf, 0, len(buf) // np.dtype(dtype).itemsize, dtype)
 
 
@@ -35,7 +40,10 @@ def refuse_overlap(outputs, others):
     """No output may share memory with another buffer of the call."""
     for i, out in enumerate(outputs):
         for other in [*others, *outputs[:i]]:
-            require(not np.shares_memory(readable(out), readable(other)), "a writable buffer overlaps another one")
+            require(
+                not np.shares_memory(readable(out), readable(other)),
+                "a writable buffer overlaps another one",
+            )
 
 
 def check_seed(seed):
@@ -56,7 +64,10 @@ def input(plan, blob, arena, sample):
     net = Net(plan, blob, None, arena)
     words = net.words
     count = int(words[L.NET_IN_H]) * int(words[L.NET_IN_W]) * int(words[L.NET_IN_C])
-    require(all(1 <= words[w] <= 65535 for w in (L.NET_IN_H, L.NET_IN_W, L.NET_IN_C)), "the input shape is out of range")
+    require(
+        all(1 <= words[w] <= 65535 for w in (L.NET_IN_H, L.NET_IN_W, L.NET_IN_C)),
+        "the input shape is out of range",
+    )
     table = part(net.blob, int(words[L.TABLE_OFF]), 256, np.int8)
     raw = part(readable(sample, 1), 0, count, np.uint8)
     target = part(net.arena, int(words[L.op_base(0) + L.IN_OFF]), count, np.int8)
@@ -171,7 +182,10 @@ def realign(plan, blob, state, op, stats, alpha, out):
     net.state = readable(state)
     o, alpha = net.weighted(integer(op)), integer(alpha)
     require(0 <= alpha <= 256, "alpha must be 0..256")
-    require(o.bias_off >= 0 and o.ms_off >= 0, "realign needs the operator's biases and multipliers in the state")
+    require(
+        o.bias_off >= 0 and o.ms_off >= 0,
+        "realign needs the operator's biases and multipliers in the state",
+    )
     wanted = part(readable(stats, 4), 0, 2 * o.out_c, np.int32).reshape(2, o.out_c)
     target = part(writable(out, 4), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
     target[...] = statistics.realign(net, o, wanted, alpha)
@@ -182,7 +196,10 @@ def assign(plan, state, op, vals):
     refuse_overlap([state], [plan, vals])
     net = Net(plan, None, state)
     o = net.weighted(integer(op))
-    require(o.bias_off >= 0 and o.ms_off >= 0, "assign needs the operator's biases and multipliers in the state")
+    require(
+        o.bias_off >= 0 and o.ms_off >= 0,
+        "assign needs the operator's biases and multipliers in the state",
+    )
     bias, mult, shift = part(readable(vals, 4), 0, 3 * o.out_c, np.int32).reshape(3, o.out_c)
     held, (held_mult, held_shift) = net.state_bias(o), net.state_scale(o)
     require((abs(bias.astype(np.int64)) <= o.b_max).all(), "a bias is out of range")
@@ -207,14 +224,29 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     refuse_overlap([state, arena, grad], [plan, blob, err])
     net = Net(plan, blob, state, arena)
     o, head = net.op(integer(op)), net.op(integer(head))
-    require(o.kind == L.CONV and head.kind == L.DENSE, "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE")
+    require(
+        o.kind == L.CONV and head.kind == L.DENSE,
+        "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE",
+    )
     pool = None
     if head.index == o.index + 2:
         pool = net.op(o.index + 1)
-        require(pool.kind == L.AVGPOOL and pool.source == o.target and head.source == pool.target, "the tail is not connected")
-        require((pool.in_h, pool.in_w, pool.in_c) == (o.out_h, o.out_w, o.out_c), "the tail's shapes differ")
-        require((pool.k_h, pool.k_w) == (pool.s_h, pool.s_w), "the tail's pool must have stride = kernel")
-        require(pool.p_t == pool.p_b == pool.p_l == pool.p_r == 0, "the tail's pool must have no padding")
+        require(
+            pool.kind == L.AVGPOOL and pool.source == o.target and head.source == pool.target,
+            "the tail is not connected",
+        )
+        require(
+            (pool.in_h, pool.in_w, pool.in_c) == (o.out_h, o.out_w, o.out_c),
+            "the tail's shapes differ",
+        )
+        require(
+            (pool.k_h, pool.k_w) == (pool.s_h, pool.s_w),
+            "the tail's pool must have stride = kernel",
+        )
+        require(
+            pool.p_t == pool.p_b == pool.p_l == pool.p_r == 0,
+            "the tail's pool must have no padding",
+        )
         require(head.k == pool.out_size, "the tail's shapes differ")
     else:
         require(head.index == o.index + 1 and head.source == o.target, "the tail is not connected")

@@ -27,7 +27,7 @@ def head(net, o, err, grad):
 
 
 def tail(net, o, pool, head_op, err, grad):
-    """Adds the gradient of convolution o to grad int32[C*K + C]; pool is the AVGPOOL between, or None."""
+    """Adds the gradient of convolution o to grad int32[C*K + C]; pool may be None."""
     w, _, _ = Reading().parameters(net, head_op)
     d = (1 << 30) // (255 * o.out_h * o.out_w)
     df = sat(rsh(error8(err) @ w, 4), -d, d)

@@ -1,24 +1,26 @@
-"""The operators on one sample (SPEC.md, 1.1 - 1.6). Activations int8 [h, w, c], arithmetic in int64.
+"""The operators on one sample (SPEC.md, 1.1 - 1.6). Activations int8 [h, w, c], arithmetic in
+int64.
 
 Matrix products run in float64: every sum is below 2^53, so they are exact.
 """
 
 import numpy as np
+
 from microzo import layout as L
 
-from .requant import requant, sat
 from .record import require
+from .requant import requant, sat
 
 
 def windows(o, x, fill):
-    """int64[out_h, out_w, k_h, k_w, in_c]: what every output position sees; `fill` in the padding."""
+    """int64[out_h, out_w, k_h, k_w, in_c]: what each output sees, `fill` in the padding."""
     padded = np.pad(x, ((o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)), constant_values=fill)
     view = np.lib.stride_tricks.sliding_window_view(padded, (o.k_h, o.k_w), axis=(0, 1))
     return view[:: o.s_h, :: o.s_w].transpose(0, 1, 3, 4, 2)
 
 
 def accumulate(o, x, weights, bias):
-    """int64[out_h * out_w, out_c]: bias + sum w * (x - in_zp). x int8 [h, w, c], weights int64[out_c, k]."""
+    """int64[positions, out_c]: bias + sum w * (x - in_zp). x int8[h, w, c], w int64[out_c, k]."""
     seen = windows(o, x.astype(np.int64) - o.in_zp, 0)
     positions = o.out_h * o.out_w
     if o.kind == L.DWCONV:
@@ -54,8 +56,8 @@ def pad(o, x):
 class Reading:
     """The parameters one pass reads: precision and perturbation (SPEC.md, 1.4 and 1.5).
 
-    perturb(net, o) -> (change of the weights, change of the biases), int64 arrays or 0, in the units of the pass
-    (weights in LSB or in 2^-f LSB, biases before their shift).
+    perturb(net, o) -> (change of the weights, change of the biases), int64 arrays or 0, in the
+    units of the pass (weights in LSB or in 2^-f LSB, biases before their shift).
     """
 
     def __init__(self, wide=False, perturb=None):
@@ -90,7 +92,9 @@ def run(net, o, reading):
     if o.weighted:
         acc, f = accumulators(net, o, reading)
         mult, shift = net.scale(o)
-        y[...] = sat(requant(acc, mult, shift - f) + o.out_zp, o.act_min, o.act_max).reshape(y.shape)
+        y[...] = sat(requant(acc, mult, shift - f) + o.out_zp, o.act_min, o.act_max).reshape(
+            y.shape
+        )
         if o.flags & L.EMIT_LOGITS:
             lmult, lshift = (v.astype(np.int64) for v in net.logit_scale(o))
             net.logits()[...] = sat(requant(acc, lmult, lshift - f), -(1 << 20), 1 << 20)[0]
@@ -115,12 +119,18 @@ def check(net, o):
         net.scale(o)
         net.check_scratch(o)
         if o.flags & L.EMIT_LOGITS:
-            require(o.out_c == net.classes and o.index == net.n_ops - 1, "only the last operator makes the logits")
+            require(
+                o.out_c == net.classes and o.index == net.n_ops - 1,
+                "only the last operator makes the logits",
+            )
             net.logit_scale(o)
 
 
 def check_scale(mult, shift, most):
-    require((mult == 0 or 1 << 30 <= mult < 1 << 31) and -31 <= shift <= most, "a multiplier or shift is out of range")
+    require(
+        (mult == 0 or 1 << 30 <= mult < 1 << 31) and -31 <= shift <= most,
+        "a multiplier or shift is out of range",
+    )
 
 
 def forward(net, first, last, reading):
@@ -139,7 +149,9 @@ def forward(net, first, last, reading):
 
 
 def check_range(net, first, last):
-    require(0 <= first < last <= net.n_ops, "first and last must satisfy 0 <= first < last <= N_OPS")
+    require(
+        0 <= first < last <= net.n_ops, "first and last must satisfy 0 <= first < last <= N_OPS"
+    )
     for i in range(first, last):
         check(net, net.op(i))
     if last == net.n_ops:

@@ -1,15 +1,17 @@
-"""A plan, its operators and the buffers beside it, read and checked (SPEC.md, sections 3 and 4)."""
+"""A plan, its operators and buffers, read and checked (SPEC.md, sections 3 and 4)."""
 
 from types import SimpleNamespace
 
 import numpy as np
+
 from microzo import layout as L
 
 OP_FIELDS = {
     name.lower(): getattr(L, name)
     for name in (
-        "KIND FLAGS TID IN_OFF IN2_OFF OUT_OFF IN_H IN_W IN_C OUT_H OUT_W OUT_C K_H K_W S_H S_W P_T P_B P_L P_R"
-        " IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX W_OFF B_OFF M_OFF S_OFF L_OFF LS_OFF STAT_OFF F B_MAX EPS_W EPS_B"
+        "KIND FLAGS TID IN_OFF IN2_OFF OUT_OFF IN_H IN_W IN_C OUT_H OUT_W OUT_C"
+        " K_H K_W S_H S_W P_T P_B P_L P_R IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX"
+        " W_OFF B_OFF M_OFF S_OFF L_OFF LS_OFF STAT_OFF F B_MAX EPS_W EPS_B"
         " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT"
     ).split()
 }
@@ -24,9 +26,13 @@ def require(condition, message):
 
 
 def readable(obj, size=None):
-    """A uint8 view of a contiguous buffer of integers: bytes, or items of `size` bytes (None: any)."""
+    """A uint8 view of a buffer of bytes, or of integers of `size` bytes (None: any)."""
     view = memoryview(obj)
-    if view.format.strip("@=<") not in tuple("bBhHiIlLqQ") or size and view.itemsize not in (1, size):
+    if (
+        view.format.strip("@=<") not in tuple("bBhHiIlLqQ")
+        or size
+        and view.itemsize not in (1, size)
+    ):
         raise TypeError("a buffer has the wrong type of items")
     view = view.cast("B")
     return np.frombuffer(view, np.uint8) if len(view) else np.zeros(0, np.uint8)
@@ -54,7 +60,10 @@ class Net:
         raw = readable(plan, 4)
         self.words = words = part(raw, 0, len(raw) // 4, np.int32)
         require(len(words) >= L.HEADER_WORDS, "the plan is too short")
-        require(words[L.MAGIC] == L.MAGIC_VALUE and words[L.MAJOR] == L.VERSION_MAJOR, "not a plan of this version")
+        require(
+            words[L.MAGIC] == L.MAGIC_VALUE and words[L.MAJOR] == L.VERSION_MAJOR,
+            "not a plan of this version",
+        )
         self.n_ops = int(words[L.N_OPS])
         require(1 <= self.n_ops <= 255 and len(words) >= L.op_base(self.n_ops), "the plan is cut")
         self.classes = int(words[L.CLASSES])
@@ -68,14 +77,18 @@ class Net:
         return part(self.arena, int(self.words[L.LOGITS_OFF]), self.classes, np.int32)
 
     def op(self, index):
-        """Operator `index` as a namespace of ints (lower-case word names), with k = row length; checked."""
+        """Operator `index`, checked: its words in lower case, and k = row length."""
         require(0 <= index < self.n_ops, "no such operator")
         base = L.op_base(index)
-        o = SimpleNamespace(**{name: int(self.words[base + word]) for name, word in OP_FIELDS.items()})
+        o = SimpleNamespace(
+            **{name: int(self.words[base + word]) for name, word in OP_FIELDS.items()}
+        )
         o.index = index
         check_shape(o)
         o.in_size, o.out_size = o.in_h * o.in_w * o.in_c, o.out_h * o.out_w * o.out_c
-        o.k = {L.CONV: o.k_h * o.k_w * o.in_c, L.DWCONV: o.k_h * o.k_w, L.DENSE: o.in_c}.get(o.kind, 0)
+        o.k = {L.CONV: o.k_h * o.k_w * o.in_c, L.DWCONV: o.k_h * o.k_w, L.DENSE: o.in_c}.get(
+            o.kind, 0
+        )
         o.weighted = o.kind in WEIGHTED
         if o.weighted:
             check_training(o)
@@ -87,7 +100,7 @@ class Net:
         return o
 
     def check_scratch(self, o):
-        """Scratch of an operator with weights: large enough, apart from its tensors and the logits."""
+        """The scratch is large enough, and apart from the operator's tensors and the logits."""
         offset, length = int(self.words[L.SCRATCH_OFF]), int(self.words[L.SCRATCH_LEN])
         if o.kind == L.DWCONV:
             need = 32 * o.k + 8 * (o.in_w + o.p_l + o.p_r) * o.k_h + 128
@@ -120,10 +133,14 @@ class Net:
         return part(self.blob, o.b_off, o.out_c, np.int32)
 
     def blob_scale(self, o):
-        return part(self.blob, o.m_off, o.out_c, np.int32), part(self.blob, o.s_off, o.out_c, np.int8)
+        return part(self.blob, o.m_off, o.out_c, np.int32), part(
+            self.blob, o.s_off, o.out_c, np.int8
+        )
 
     def logit_scale(self, o):
-        return part(self.blob, o.l_off, o.out_c, np.int32), part(self.blob, o.ls_off, o.out_c, np.int8)
+        return part(self.blob, o.l_off, o.out_c, np.int32), part(
+            self.blob, o.ls_off, o.out_c, np.int8
+        )
 
     def clean(self, o):
         require(o.stat_off >= 0, "the operator has no clean statistics")
@@ -143,13 +160,17 @@ class Net:
         if o.ms_off < 0:
             return None
         at = o.ms_off + 4 * o.out_c
-        return part(self.state, o.ms_off, o.out_c, np.int32), part(self.state, at, o.out_c, np.int8)
+        return part(self.state, o.ms_off, o.out_c, np.int32), part(
+            self.state, at, o.out_c, np.int8
+        )
 
     # what a forward pass reads, int64
 
     def bias(self, o):
         held = self.state_bias(o)
-        return np.clip((self.blob_bias(o) if held is None else held).astype(np.int64), -o.b_max, o.b_max)
+        return np.clip(
+            (self.blob_bias(o) if held is None else held).astype(np.int64), -o.b_max, o.b_max
+        )
 
     def scale(self, o):
         """(mult, shift), int64 arrays."""
@@ -162,10 +183,19 @@ def check_shape(o):
     require(L.CONV <= o.kind <= L.PAD, "unknown operator")
     sizes = (o.in_h, o.in_w, o.in_c, o.out_h, o.out_w, o.out_c)
     require(all(1 <= v <= 65535 for v in sizes), "an operator's shape is out of range")
-    require(o.in_h * o.in_w * o.in_c < 1 << 24 and o.out_h * o.out_w * o.out_c < 1 << 24, "a tensor is too large")
-    require(all(1 <= v <= 255 for v in (o.k_h, o.k_w, o.s_h, o.s_w)), "a kernel or stride is out of range")
+    require(
+        o.in_h * o.in_w * o.in_c < 1 << 24 and o.out_h * o.out_w * o.out_c < 1 << 24,
+        "a tensor is too large",
+    )
+    require(
+        all(1 <= v <= 255 for v in (o.k_h, o.k_w, o.s_h, o.s_w)),
+        "a kernel or stride is out of range",
+    )
     require(all(0 <= v <= 255 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range")
-    require(all(-128 <= v <= 127 for v in (o.in_zp, o.in2_zp, o.out_zp, o.act_min, o.act_max)), "a zero point is out of range")
+    require(
+        all(-128 <= v <= 127 for v in (o.in_zp, o.in2_zp, o.out_zp, o.act_min, o.act_max)),
+        "a zero point is out of range",
+    )
     require(o.act_min <= o.act_max, "the clamp range is empty")
     for size, out, k, s, before, after in (
         (o.in_h, o.out_h, o.k_h, o.s_h, o.p_t, o.p_b),
@@ -190,6 +220,9 @@ def check_training(o):
     require(0 <= o.tid < 1 << 20, "a stream id is out of range")
     f, top = o.f if o.master_off >= 0 else 0, 127 + o.eps_w
     widest = top * max(127 - o.in_zp, o.in_zp + 128) * o.k + o.b_max
-    require(widest << f < 1 << 30 and top << f < 1 << 15, "an accumulator or a perturbed weight can overflow")
+    require(
+        widest << f < 1 << 30 and top << f < 1 << 15,
+        "an accumulator or a perturbed weight can overflow",
+    )
     if o.flags & L.EMIT_LOGITS:
         require(o.out_h == o.out_w == 1, "logits need one output position")

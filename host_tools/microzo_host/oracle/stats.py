@@ -53,7 +53,8 @@ def realign(net, o, target, alpha):
     rows = [
         realign_channel(
             int(bias[c]), int(mult[c]), int(shift[c]),
-            (int(clean[0, c]), int(clean[1, c])), (int(target[0, c]), int(target[1, c])), alpha, o.b_max,
+            (int(clean[0, c]), int(clean[1, c])), (int(target[0, c]), int(target[1, c])),
+            alpha, o.b_max,
         )
         for c in range(o.out_c)
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Perturbed passes and the zeroth-order update (SPEC.md, 1.5 and 1.8)."""
 
 import numpy as np
+
 from microzo import layout as L
 
 from . import rng
@@ -28,7 +29,7 @@ def bias_signs(o, seed):
 
 
 def perturbation(sign, seed, wide, what, low, high, eps_shift):
-    """The `perturb` of a Reading: sign * eps * s on the trainable parts of operators low..high-1."""
+    """The `perturb` of a Reading: sign * eps * s on what trains in operators low..high-1."""
 
     def perturb(net, o):
         dw = db = 0
@@ -49,7 +50,12 @@ def probe(net, first, seed, label, mode, what, low, high, eps_shift):
         if sign < 0 and mode & 2:
             break
         wide = bool(mode & 1)
-        forward(net, first, net.n_ops, Reading(wide, perturbation(sign, seed, wide, what, low, high, eps_shift)))
+        forward(
+            net,
+            first,
+            net.n_ops,
+            Reading(wide, perturbation(sign, seed, wide, what, low, high, eps_shift)),
+        )
         losses[i] = cross_entropy(net.logits(), label)[0]
     return losses
 

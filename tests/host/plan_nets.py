@@ -1,0 +1,116 @@
+"""Plans for tests, written by hand or drawn; without parameters that mean anything."""
+
+from array import array
+
+from microzo import layout as L
+
+
+class Plan:
+    """Adds operators one by one; `made()` is the plan as in a file."""
+
+    def __init__(self, shape):
+        self.shapes, self.ops = [tuple(shape)], []
+
+    def add(self, kind, source, channels=None, k=(1, 1), s=(1, 1), p=(0, 0, 0, 0), source2=-1):
+        h, w, c = shape = self.shapes[source]
+        if kind == L.DENSE:
+            shape, out = (1, 1, h * w * c), (1, 1, channels)
+        else:
+            out = (
+                (h + p[0] + p[1] - k[0]) // s[0] + 1,
+                (w + p[2] + p[3] - k[1]) // s[1] + 1,
+                channels or c,
+            )
+        words = [
+            kind,
+            0,
+            len(self.ops),
+            source,
+            source2,
+            len(self.shapes),
+            0,
+            0,
+            0,
+            *shape,
+            *out,
+            *k,
+            *s,
+            *p,
+        ]
+        words += (
+            [0, 0, 0, -128, 100]
+            + [0] * 6
+            + [-1, 0, 1000, 1, 4]
+            + [-1] * 3
+            + [1 << 30, 0, 1 << 30, 0, 1 << 30, 0]
+        )
+        self.ops.append(words)
+        self.shapes.append(out)
+        return len(self.shapes) - 1
+
+    def made(self):
+        h, w, c = self.shapes[-1]
+        last = self.ops[-1][L.OUT]
+        head = [
+            L.MAGIC_VALUE,
+            1,
+            0,
+            len(self.ops),
+            len(self.shapes),
+            *self.shapes[0],
+            h * w * c,
+            0,
+            last,
+            0,
+            0,
+            1 << 30,
+            0,
+            1 << 20,
+        ]
+        return array("i", head + [0] * 16 + [word for words in self.ops for word in words])
+
+
+def chain(shape, channels, kernel=3):
+    """Convolutions that keep the image's size."""
+    net = Plan(shape)
+    t = 0
+    for c in channels:
+        t = net.add(L.CONV, t, c, (kernel, kernel), p=(kernel // 2,) * 4)
+    return net.made()
+
+
+def every_kind():
+    """Every operator once, with 6x6x3 images and 10 classes."""
+    net = Plan((6, 6, 3))
+    a = net.add(L.CONV, 0, 8, (3, 3), p=(1, 1, 1, 1))
+    b = net.add(L.DWCONV, a, 8, (3, 3), p=(1, 1, 1, 1))
+    t = net.add(L.ADD, a, source2=b)
+    t = net.add(L.PAD, t, p=(1, 1, 0, 1))
+    t = net.add(L.MAXPOOL, t, k=(2, 2), s=(2, 2))
+    t = net.add(L.AVGPOOL, t, k=(4, 3))
+    net.add(L.DENSE, t, 10)
+    return net.made()
+
+
+def random_plan(rng):
+    """Convolutions, residuals over any distance, dead branches, pools, a dense end."""
+    net = Plan((rng.randint(1, 9), rng.randint(1, 9), rng.randint(1, 5)))
+    t = 0
+    for _ in range(rng.randint(1, 12)):
+        same = [u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]]
+        kind = rng.choice((L.CONV, L.CONV, L.ADD, L.ADD, L.MAXPOOL, L.PAD))
+        if kind == L.CONV:
+            made = net.add(
+                kind,
+                rng.choice((t, t, rng.choice(same))),
+                rng.choice((net.shapes[t][2], rng.randint(1, 9))),
+            )
+        elif kind == L.ADD:
+            made = net.add(kind, t, source2=rng.choice(same))
+        elif kind == L.PAD:
+            made = net.add(kind, t, p=(rng.randint(0, 2), 0, 0, rng.randint(0, 2)))
+        else:
+            made = net.add(kind, t, k=(1, min(2, net.shapes[t][1])), s=(1, 2))
+        t = made if rng.random() < 0.9 else t
+    net.add(L.DENSE, t, rng.randint(1, 20))
+    return net.made()

@@ -1,0 +1,297 @@
+"""device/microzo/plan.py: sizes, the arena by brute force, the state, what is refused."""
+
+import random
+import zlib
+from array import array
+
+import plan_nets
+import pytest
+
+from microzo import layout as L
+from microzo import plan as planner
+
+SEEDS = range(150)
+
+
+def op(plan, i, word):
+    return plan[L.op_base(i) + word]
+
+
+def tensors(plan):
+    """{tensor: (offset, size)} from the operators' words."""
+    places = {}
+    for i in range(plan[L.N_OPS]):
+        o = L.op_base(i)
+        places[plan[o + L.OUT]] = plan[o + L.OUT_OFF], planner.out_size(plan, o)
+        places.setdefault(plan[o + L.IN], (plan[o + L.IN_OFF], planner.in_size(plan, o)))
+    return places
+
+
+def execute(plan, first, pin_outputs):
+    """Plays the network; fails where a tensor that is still needed was overwritten."""
+    places = tensors(plan)
+    owner = {}
+
+    def write(t):
+        at, size = places[t]
+        assert at % 4 == 0 and at + size <= plan[L.LOGITS_OFF]
+        owner.update(dict.fromkeys(range(at, at + size), t))
+
+    def check(t):
+        at, size = places[t]
+        assert all(owner[b] == t for b in range(at, at + size)), f"tensor {t} was overwritten"
+
+    made, n = [-1] * plan[L.N_TENSORS], plan[L.N_OPS]
+    write(plan[L.IN_TENSOR])
+    for i in range(n):
+        inputs = [t for t in (op(plan, i, L.IN), op(plan, i, L.IN2)) if t >= 0]
+        write(op(plan, i, L.OUT))
+        made[op(plan, i, L.OUT)] = i
+        for t in inputs:
+            check(t)
+    check(plan[L.OUT_TENSOR])
+    for i in pin_outputs:
+        check(op(plan, i, L.OUT))
+    read = {t for i in range(first, n) for t in (op(plan, i, L.IN), op(plan, i, L.IN2)) if t >= 0}
+    read |= {op(plan, i, L.OUT) for i in pin_outputs}
+    pinned = {t for t in read if made[t] < first}
+    if first == 0:
+        pinned.add(plan[L.IN_TENSOR])
+    for t in pinned:
+        check(t)
+    return {t: places[t] for t in pinned}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_live_tensor_is_overwritten(seed):
+    rng = random.Random(seed)
+    plan = plan_nets.random_plan(rng)
+    n = plan[L.N_OPS]
+    for first in range(n):
+        pins = tuple(i for i in range(n) if rng.random() < 0.2)
+        length = planner.layout(plan, first, pins)
+        pinned = execute(plan, first, pins)
+        # pinned tensors fill arena[0:PIN_LEN] without gaps
+        ends = sorted((at, at + planner.align(size, 4)) for at, size in pinned.values())
+        assert [a for a, _ in ends] == [0, *(b for _, b in ends[:-1])]
+        assert plan[L.PIN_LEN] == ends[-1][1]
+        assert plan[L.SCRATCH_OFF] == plan[L.LOGITS_OFF] + 4 * plan[L.CLASSES]
+        assert plan[L.SCRATCH_LEN] == max(planner.scratch(plan, o) for o in planner.bases(plan))
+        assert length == plan[L.ARENA_LEN] == plan[L.SCRATCH_OFF] + plan[L.SCRATCH_LEN]
+
+
+def test_a_chain_needs_two_tensors_at_a_time():
+    plan = plan_nets.chain((8, 8, 4), [8, 8, 8, 8])
+    planner.layout(plan)
+    # the input is pinned (256 bytes), and two of the four outputs (512 bytes) are live together
+    assert plan[L.LOGITS_OFF] == 256 + 2 * 512
+
+
+def test_pin_outputs_costs_memory():
+    plan = plan_nets.chain((8, 8, 4), [8, 8, 8, 8])
+    free = planner.layout(plan)
+    assert planner.layout(plan, 0, (0,)) == free + 512
+
+
+@pytest.mark.parametrize("first", [-1, 4])
+def test_layout_refuses_an_operator_that_is_not_there(first):
+    plan = plan_nets.chain((8, 8, 4), [8, 8, 8, 8])
+    before = list(plan)
+    with pytest.raises(ValueError, match="does not exist"):
+        planner.layout(plan, first)
+    with pytest.raises(ValueError, match="does not exist"):
+        planner.layout(plan, 0, (first,))
+    assert list(plan) == before
+
+
+def test_sizes_of_operators():
+    plan = plan_nets.every_kind()
+    got = [
+        (
+            L.KIND_NAMES[plan[o]],
+            planner.out_size(plan, o),
+            planner.row_len(plan, o),
+            planner.macs(plan, o),
+        )
+        for o in planner.bases(plan)
+    ]
+    assert got == [
+        ("CONV", 6 * 6 * 8, 27, 6 * 6 * 8 * 27),
+        ("DWCONV", 6 * 6 * 8, 9, 6 * 6 * 8 * 9),
+        ("ADD", 288, 0, 288),
+        ("PAD", 8 * 7 * 8, 0, 448),
+        ("MAXPOOL", 4 * 3 * 8, 0, 96 * 4),
+        ("AVGPOOL", 8, 0, 8 * 12),
+        ("DENSE", 10, 8, 80),
+    ]
+    scratch = [planner.scratch(plan, o) for o in planner.bases(plan)]
+    assert scratch == [3072, 32 * 9 + 8 * 8 * 3 + 128, 0, 0, 0, 0, 12 * 8 + 128]
+    wide = plan_nets.chain((4, 4, 64), [8])
+    assert planner.scratch(wide, L.op_base(0)) == 22 * 576 + 128
+
+
+def test_state():
+    plan = plan_nets.every_kind()
+    length = planner.place_state(
+        plan, [(6, L.WEIGHTS | L.BIASES), (0, L.BIASES | L.MULTIPLIERS), (6, L.MULTIPLIERS)]
+    )
+    words = (L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF)
+    assert [op(plan, 0, w) for w in words] == [-1, 0, 32]
+    # 5 * 8 = 40 bytes of multipliers and shifts; 2 * 80 masters; 4 * 10 biases; 5 * 10 -> 56
+    assert [op(plan, 6, w) for w in words] == [72, 232, 272]
+    assert length == plan[L.STATE_LEN] == 328
+    assert all(op(plan, i, w) == -1 for i in range(1, 6) for w in words)
+    assert planner.place_state(plan, ()) == 0
+    assert op(plan, 6, L.MASTER_OFF) == -1
+    assert planner.place_state(plan, [(1, 0)]) == 0
+
+
+@pytest.mark.parametrize(
+    "selection,message",
+    [((2, 1), "operator 2 (ADD) has nothing to train"), ((7, 1), "operator 7 does")],
+)
+def test_state_refuses(selection, message):
+    plan = plan_nets.every_kind()
+    with pytest.raises(ValueError) as e:
+        planner.place_state(plan, [selection])
+    assert message in str(e.value)
+
+
+def test_memory_adds_up():
+    plan = plan_nets.every_kind()
+    planner.layout(plan)
+    planner.place_state(plan, [(0, L.WEIGHTS)])
+    parts = planner.memory(plan)
+    assert parts["arena"] == parts["tensors"] + parts["logits"] + parts["scratch"]
+    assert parts["plan"] == 4 * len(plan)
+    assert parts["state"] == planner.align(2 * 8 * 27, 8)
+    assert parts["pinned"] == 6 * 6 * 3
+
+
+def test_runtime_words_are_not_part_of_the_file():
+    plan = plan_nets.every_kind()
+    before = list(plan)
+    planner.layout(plan, 1, (0,))
+    planner.place_state(plan, [(0, 7)])
+    assert list(plan) != before
+    planner.clear_runtime(plan)
+    assert list(plan) == before
+
+
+def test_plan_crc_is_the_common_crc32():
+    plan = plan_nets.every_kind()
+    plan[L.PLAN_CRC] = 0
+    crc = zlib.crc32(plan.tobytes())
+    plan[L.PLAN_CRC] = 12345
+    assert planner.plan_crc(plan) & 0xFFFFFFFF == crc
+    assert -(1 << 31) <= planner.plan_crc(plan) < 1 << 31
+
+
+def test_fraction_bits_are_the_largest_that_fit():
+    rng = random.Random(4)
+    for _ in range(300):
+        plan = plan_nets.chain((1, 1, rng.choice((1, 9, 100, 1024, 5000))), [2], kernel=1)
+        o = L.op_base(0)
+        zp, eps, b_max = (
+            rng.randint(-128, 127),
+            rng.choice((0, 1, 2, 8, 127)),
+            rng.choice((0, 5000, 1 << 22)),
+        )
+        plan[o + L.IN_ZP], plan[o + L.EPS_W], plan[o + L.B_MAX] = zp, eps, b_max
+        k, swing = plan[o + L.IN_C], max(127 - zp, zp + 128)
+        good = [
+            f for f in range(9)
+            if (127 * 2**f + eps * 2**f) * swing * k + b_max * 2**f < 2**30
+            and (127 + eps) * 2**f < 2**15
+        ]  # fmt: skip
+        assert planner.fraction_bits(plan, o) == max(good, default=0)
+        assert planner.fits(plan, o, 0) == bool(good)
+
+
+def test_valid_plans_pass():
+    for seed in SEEDS:
+        planner.validate(plan_nets.random_plan(random.Random(seed)))
+    planner.validate(plan_nets.every_kind())
+
+
+H, OP = "header", "operator"
+REFUSED = [
+    (H, L.MAGIC, 5, "no microzo model"), (H, L.MAJOR, 2, "format version 2"),
+    (H, L.N_OPS, 0, "cut or altered"),
+    (H, L.N_OPS, 6, "cut or altered"), (H, L.N_OPS, 256, "cut or altered"),
+    (H, L.N_TENSORS, 257, "number of tensors"),
+    (H, L.NET_IN_H, 0, "input shape"), (H, L.NET_IN_C, -3, "input shape"),
+    (H, L.CLASSES, 1025, "number of classes"),
+    (H, L.CLASSES, 9, "does not write the 9 logits"), (H, L.IN_TENSOR, 99, "input tensor"),
+    (H, L.OUT_TENSOR, 1, "does not write"),
+    (H, L.TABLE_OFF, -4, "input table"), (H, L.TABLE_OFF, 1 << 30, "input table"),
+    (H, L.BLOB_LEN, 100, "data length"),
+    (H, L.LOGIT_MULT, 77, "logits have multiplier 77"), (H, L.LOGIT_MULT, 0, "needs either"),
+    (H, L.NET_IN_ZP, 128, "zero point"),
+    (0, L.KIND, 8, "operator 0 (kind 8) is unknown, update microzo"),
+    (0, L.IN_H, 0, "operator 0 (CONV): shape is 0"),
+    (0, L.IN_H, 65535, "reads shape"), (0, L.OUT_W, 7, "output size 7"),
+    (0, L.K_H, 0, "kernel or stride"),
+    (0, L.S_W, 256, "kernel or stride"), (0, L.P_T, -1, "padding is -1"),
+    (0, L.IN_ZP, 200, "zero point"),
+    (0, L.ACT_MIN, 127, "clamp range is empty"), (0, L.W_OFF, -4, "points outside"),
+    (0, L.W_OFF, 2, "no multiple of 4"),
+    (0, L.M_OFF, 1 << 29, "points outside"), (0, L.STAT_OFF, 1 << 29, "points outside"),
+    (0, L.F, 9, "F is 9"),
+    (0, L.EPS_W, 128, "weight perturbation"), (0, L.EPS_B, 17, "bias perturbation"),
+    (0, L.B_MAX, -1, "largest bias"),
+    (0, L.B_MAX, (1 << 30) - 1, "operator 0 (CONV) can overflow 32-bit sums (27 inputs"),
+    (0, L.FLAGS, 2, "flags"),
+    (0, L.FLAGS, 1, "only the last operator"), (0, L.TID, -1, "stream id"),
+    (0, L.IN, 5, "reads tensor 5"),
+    (0, L.IN2, 0, "second input"), (0, L.OUT, 0, "writes tensor 0"),
+    (0, L.OUT, 30, "writes tensor 30"),
+    (1, L.OUT_C, 12, "multiple of its input channels"),
+    (2, L.IN2, 7, "operator 2 (ADD) reads tensor 7"),
+    (2, L.MULT1, 5, "multiplier 5"), (2, L.SHIFT2, 1, "shift 1"), (2, L.K_H, 2, "ADD"),
+    (2, L.OUT_C, 9, "changes the number"),
+    (3, L.S_H, 2, "PAD"), (4, L.P_L, 2, "MAXPOOL"),
+    (6, L.IN_C, 9, "operator 6 (DENSE) reads shape"),
+    (6, L.P_B, 1, "DENSE"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where,word,value,message", REFUSED)
+def test_altered_plans_are_refused(where, word, value, message):
+    plan = plan_nets.every_kind()
+    plan[word if where == H else L.op_base(where) + word] = value
+    with pytest.raises(ValueError) as e:
+        planner.validate(plan)
+    text = str(e.value)
+    assert message in text
+    assert "\n" not in text and ", " in text  # one sentence, with its cure
+
+
+def test_huge_tensors_are_refused():
+    plan = plan_nets.every_kind()
+    plan[L.NET_IN_H] = plan[L.NET_IN_W] = 60000
+    with pytest.raises(ValueError, match="2\\^24 values, use smaller images"):
+        planner.validate(plan)
+
+
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 79, 80 + 48])
+def test_cut_plans_are_refused(length):
+    with pytest.raises(ValueError):
+        planner.validate(array("i", plan_nets.every_kind()[:length]))
+
+
+def test_a_random_word_never_gives_another_error():
+    """Any word, any value: a ValueError or a plan whose arena can be laid out."""
+    rng = random.Random(8)
+    base = plan_nets.every_kind()
+    values = (0, 1, -1, 2, 255, 65536, 1 << 30, 0x7FFFFFFF, -(1 << 31))
+    for _ in range(4000):
+        plan = array("i", base)
+        for _ in range(rng.randint(1, 2)):
+            plan[rng.randrange(len(plan))] = rng.choice((*values, rng.randint(-100, 400)))
+        try:
+            planner.validate(plan)
+        except ValueError:
+            continue
+        planner.layout(plan)
+        execute(plan, 0, ())
