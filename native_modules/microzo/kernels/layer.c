@@ -180,6 +180,10 @@ static int64_t scratch_needed(const mz_layer_t *l) {
     }
 }
 
+static bool overlaps_out(const mz_layer_t *l, const void *data, int32_t len) {
+    return mz_bytes_overlap(l->out, (uint32_t)l->out_size, data, (uint32_t)len);
+}
+
 static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
     l->in = place(net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
     l->out = place(net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
@@ -188,6 +192,14 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
         l->in2 = place(net->arena, w[MZ_O_IN2_OFF], l->in_size, 4);
     }
     if (l->in == NULL || l->out == NULL || (l->kind == MZ_ADD && l->in2 == NULL)) {
+        return MZ_E_OFFSET;
+    }
+    // The order of reading and writing is a kernel's own affair: no operator runs in place.
+    if (overlaps_out(l, l->in, l->in_size) || (l->in2 != NULL && overlaps_out(l, l->in2, l->in_size))
+        || ((l->flags & MZ_FLAG_EMIT_LOGITS)
+            && (overlaps_out(l, net->logits, 4 * net->classes)
+                || mz_bytes_overlap(l->in, (uint32_t)l->in_size, net->logits,
+                    4 * (uint32_t)net->classes)))) {
         return MZ_E_OFFSET;
     }
     int64_t needed = scratch_needed(l);
