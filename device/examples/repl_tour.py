@@ -1,4 +1,5 @@
-"""A tour of the parts, to be typed line by line at the REPL, or run:  mpremote run device/examples/repl_tour.py
+"""A tour of the parts, to be typed line by line at the REPL, or run:  mpremote run
+device/examples/repl_tour.py
 
 It needs model.safetensors, train_x.npy and train_y.npy on the board.
 """
@@ -31,7 +32,9 @@ print("\n# one zeroth-order estimate of the first layer")
 model.place([(0, 3)])
 losses = array("i", (0, 0))
 model.input(sample)
-probe = array("i", (0, 42, label, 0, 3, 0, 1, 0))  # first, seed, label, mode, what, lo, hi, eps_shift
+probe = array(
+    "i", (0, 42, label, 0, 3, 0, 1, 0)
+)  # first, seed, label, mode, what, lo, hi, eps_shift
 model.k.probe(model.plan, model.blob, model.state, model.arena, probe, losses)
 print("loss + %.4f, loss - %.4f" % (losses[0] / 4096, losses[1] / 4096))
 model.reset()

@@ -3,9 +3,9 @@
     mpremote run device/examples/train.py
     mpremote exec "recipe = 'forward_only'; steps = 50" run device/examples/train.py
 
-It needs model.safetensors, train_x.npy and train_y.npy; with test_x.npy and test_y.npy it measures before and after.
-Names and values below are replaced by variables of the same name (as above) and by the keys of settings.json.
-A run that was interrupted goes on where it stopped.
+It needs model.safetensors, train_x.npy and train_y.npy; with test_x.npy and test_y.npy it
+measures before and after. Settings below are replaced by variables of the same name (as above)
+and by the keys of settings.json. A run that was interrupted goes on where it stopped.
 """
 
 import gc
@@ -58,7 +58,13 @@ def ram(peak):
         import board
 
         total, static, stack, _ = board.ram()
-        return {"heap_peak": peak, "static": static, "stack": stack, "ram_peak": static + stack + peak, "ram_limit": total}
+        return {
+            "heap_peak": peak,
+            "static": static,
+            "stack": stack,
+            "ram_peak": static + stack + peak,
+            "ram_limit": total,
+        }
     except (ImportError, AttributeError):
         return {"heap_peak": peak}
 
@@ -74,7 +80,9 @@ def main(settings):
         print("continuing %s; delete it to start anew" % journal)
         trainer = microzo.resume(model, journal)
     else:
-        trainer = microzo.Trainer(model, settings["recipe"], seed=settings["seed"], journal=journal)
+        trainer = microzo.Trainer(
+            model, settings["recipe"], seed=settings["seed"], journal=journal
+        )
     peak = steps = 0
     for step in trainer.run(train, steps=settings["steps"]):
         print(step)
@@ -85,7 +93,10 @@ def main(settings):
     after = measure("after", model, test)
     model.save(settings["adapted"])
     result = {
-        "recipe": settings["recipe"], "steps": steps, "seed": trainer.seed, "adapted": settings["adapted"],
+        "recipe": settings["recipe"],
+        "steps": steps,
+        "seed": trainer.seed,
+        "adapted": settings["adapted"],
         "before": None if before is None else round(100 * float(before), 2),
         "after": None if after is None else round(100 * float(after), 2),
     }

@@ -1,9 +1,9 @@
 """microzo: trains a quantized network on the board it runs on, with forward passes and integers.
 
-    model = microzo.load("digits.safetensors")
-    trainer = microzo.Trainer(model, recipe="default")
-    for step in trainer.run(microzo.Dataset("x.npy", "y.npy")):
-        print(step)
+model = microzo.load("digits.safetensors")
+trainer = microzo.Trainer(model, recipe="default")
+for step in trainer.run(microzo.Dataset("x.npy", "y.npy")):
+    print(step)
 """
 
 import gc
@@ -29,7 +29,9 @@ def __getattr__(name):
     gc.collect()  # what importing left behind makes room for the next, and the heap stays whole
     try:
         if home is None and not name.startswith("_"):
-            return __import__("microzo." + name, None, None, ("",))  # MicroPython's `from . import name` comes here
+            return __import__(
+                "microzo." + name, None, None, ("",)
+            )  # MicroPython's `from . import name` comes here
     except ImportError:
         pass
     if home is None:

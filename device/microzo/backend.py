@@ -3,8 +3,21 @@
 import sys
 from array import array
 
-_ARCHS = ("", "x86", "x64", "armv6", "armv6m", "armv7m", "armv7em", "armv7emsp", "armv7emdp", "xtensa", "xtensawin",
-          "rv32imc", "rv64imc")
+_ARCHS = (
+    "",
+    "x86",
+    "x64",
+    "armv6",
+    "armv6m",
+    "armv7m",
+    "armv7em",
+    "armv7emsp",
+    "armv7emdp",
+    "xtensa",
+    "xtensawin",
+    "rv32imc",
+    "rv64imc",
+)
 
 _chosen = None
 
@@ -41,8 +54,12 @@ def _find():
     except ValueError:
         arch = board_arch()
         raise ImportError(
-            "_microzo.mpy is not for this board, which loads %s: copy _microzo.mpy built for it (`microzo push` does)"
-            % (arch + " code of .mpy version %d" % (sys.implementation._mpy & 255) if arch else "no native code")
+            "_microzo.mpy is not for this board (it loads %s): `microzo push` sends the right one"
+            % (
+                arch + " code of .mpy version %d" % (sys.implementation._mpy & 255)
+                if arch
+                else "no native code"
+            )
         )
     from . import pykernels
 
@@ -64,8 +81,12 @@ def _find_host():
 def _self_test(module):
     """One random word and one requantization, to meet a miscompiled module early."""
     if module.version() // 100 != 1:
-        raise ImportError("the kernels have version %d, this microzo needs 1xx: update both" % module.version())
+        raise ImportError(
+            "the kernels have version %d, this microzo needs 1xx: update both" % module.version()
+        )
     out = array("i", (0, 0))
     module.requant(array("i", (1000, -1001)), 1 << 30, -1, out)
     if module.derive(1, 2, 3) != 772759520 or out[0] != 250 or out[1] != -250:
-        raise ImportError("the kernels of %s give wrong numbers: build them again" % module.__name__)
+        raise ImportError(
+            "the kernels of %s give wrong numbers: build them again" % module.__name__
+        )

@@ -1,4 +1,5 @@
-"""Puts samples before a given operator: from a cache of prefix activations, as far as it reaches, else computed."""
+"""Puts samples before a given operator: from a cache of prefix activations, as far as it
+reaches, else computed."""
 
 import io
 
@@ -11,7 +12,8 @@ _CHUNK = 4096  # a fragmented heap still has blocks of this size
 class Loader:
     """Loads samples `index[j]` of `data` so that a pass can start at operator `first`.
 
-    The model's arena must be laid out for `first` and stay so. limit: bytes for the cache (None: all samples).
+    The model's arena must be laid out for `first` and stay so. limit: bytes for the cache (None:
+    all samples).
     """
 
     def __init__(self, model, data, index, first, limit, mode=0):

@@ -1,4 +1,5 @@
-"""Checkpoints (SPEC.md, section 5): the state after all records before a journal offset, in one file each."""
+"""Checkpoints (SPEC.md, section 5): the state after all records before a journal offset, in one
+file each."""
 
 from . import files, record
 
@@ -48,7 +49,8 @@ def offset_of(path, k, run_crc):
 
 
 def read(path, model, gradient):
-    """Fills the state, and the gradient buffers if the file has them; False if it does not fit or is damaged."""
+    """Fills the state, and the gradient buffers if the file has them; False if it does not fit
+    or is damaged."""
     head = bytearray(HEADER_LEN)
     with open(path, "rb") as f:
         f.readinto(head)
@@ -57,7 +59,9 @@ def read(path, model, gradient):
             if gradient is None:
                 return False
             parts += [gradient.head_grad, gradient.conv_grad]
-        if record.get32(head, 12) != len(model.state) or record.get32(head, 16) != sum(len(p) for p in parts[1:]):
+        if record.get32(head, 12) != len(model.state) or record.get32(head, 16) != sum(
+            len(p) for p in parts[1:]
+        ):
             return False
         for part in parts:
             if f.readinto(part) != len(part):

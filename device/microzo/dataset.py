@@ -1,7 +1,7 @@
 """Sample sources: .npy files read by offset, and samples in memory.
 
-A data source is any object with __len__ and read_into(i, buf) -> label (None or negative: unknown).
-Indices are 16-bit: at most 65535 samples.
+A data source is any object with __len__ and read_into(i, buf) -> label (None or negative:
+unknown). Indices are 16-bit: at most 65535 samples.
 """
 
 import io
@@ -17,7 +17,8 @@ def _check_count(n, what):
 
 
 class Npy:
-    """Header of one .npy file, open for reading. shape: tuple; kind: "u1"...; offset of the data."""
+    """Header of one .npy file, open for reading. shape: tuple; kind: "u1"...; offset of the
+    data."""
 
     def __init__(self, path):
         self.path = path
@@ -25,13 +26,17 @@ class Npy:
         head = bytearray(12)
         n = self.file.readinto(head)
         if n < 12 or bytes(head[:6]) != b"\x93NUMPY" or head[6] not in (1, 2):
-            raise ValueError("%s is not a .npy file of version 1 or 2, save it with numpy.save" % path)
+            raise ValueError(
+                "%s is not a .npy file of version 1 or 2, save it with numpy.save" % path
+            )
         begin = 10 if head[6] == 1 else 12
         length = head[8] | head[9] << 8
         if begin == 12:
             length |= head[10] << 16 | head[11] << 24
         if length > 65536:
-            raise ValueError("%s has a header of %d bytes, save it again with numpy.save" % (path, length))
+            raise ValueError(
+                "%s has a header of %d bytes, save it again with numpy.save" % (path, length)
+            )
         self.offset = begin + length
         text = bytearray(length)
         self.file.seek(begin)
@@ -42,25 +47,33 @@ class Npy:
         descr = self._field(text, "descr", "'", "'")
         order, kind = descr[:1], descr[1:]
         if "'fortran_order': False" not in text:
-            raise ValueError("%s is in Fortran order, save numpy.ascontiguousarray of it" % self.path)
+            raise ValueError(
+                "%s is in Fortran order, save numpy.ascontiguousarray of it" % self.path
+            )
         if order not in "|<" or kind not in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"):
             raise ValueError("%s holds %s%s, convert it to uint8" % (self.path, order, kind))
         self.kind = kind
         self.item = int(kind[1])
-        self.shape = tuple(int(n) for n in self._field(text, "shape", "(", ")").split(",") if n.strip())
+        self.shape = tuple(
+            int(n) for n in self._field(text, "shape", "(", ")").split(",") if n.strip()
+        )
         count = self.item
         for n in self.shape:
             count *= n
         have = files.size(self.path) - self.offset
         if have < count:
-            raise OSError("%s is cut (%d of %d bytes of data), copy it again" % (self.path, have, count))
+            raise OSError(
+                "%s is cut (%d of %d bytes of data), copy it again" % (self.path, have, count)
+            )
 
     def _field(self, text, name, begin, end):
         at = text.find("'%s':" % name)
         at = text.find(begin, at + len(name) + 3) if at >= 0 else -1
         stop = text.find(end, at + 1) if at >= 0 else -1
         if stop < 0:
-            raise ValueError("%s: cannot read its header, save it again with numpy.save" % self.path)
+            raise ValueError(
+                "%s: cannot read its header, save it again with numpy.save" % self.path
+            )
         return text[at + 1 : stop]
 
 
@@ -70,7 +83,10 @@ class Dataset:
     def __init__(self, x, y=None):
         self._x = Npy(x)
         if self._x.kind not in ("u1", "i1") or len(self._x.shape) < 2:
-            raise ValueError("%s holds %s of shape %s, samples are uint8 of shape N x ..." % (x, self._x.kind, self._x.shape))
+            raise ValueError(
+                "%s holds %s of shape %s, samples are uint8 of shape N x ..."
+                % (x, self._x.kind, self._x.shape)
+            )
         self.shape = self._x.shape[1:]
         self._n = self._x.shape[0]
         _check_count(self._n, x)
@@ -81,14 +97,20 @@ class Dataset:
         if y is not None:
             self._y = Npy(y)
             if len(self._y.shape) != 1 or self._y.shape[0] != self._n:
-                raise ValueError("%s has shape %s, %s needs %d labels" % (y, self._y.shape, x, self._n))
+                raise ValueError(
+                    "%s has shape %s, %s needs %d labels" % (y, self._y.shape, x, self._n)
+                )
             self._label = bytearray(self._y.item)
 
     def __len__(self):
         return self._n
 
     def __repr__(self):
-        return "%d samples of shape %s, %s" % (self._n, self.shape, "labelled" if self._y else "no labels")
+        return "%d samples of shape %s, %s" % (
+            self._n,
+            self.shape,
+            "labelled" if self._y else "no labels",
+        )
 
     labelled = property(lambda self: self._y is not None)
 
@@ -131,7 +153,14 @@ def _check_sample(name, shape, length, model):
 
         raise ValueError(
             "%s has samples of %d bytes %s, the model takes %d x %d x %d"
-            % (name, length, shape, model.plan[L.NET_IN_H], model.plan[L.NET_IN_W], model.plan[L.NET_IN_C])
+            % (
+                name,
+                length,
+                shape,
+                model.plan[L.NET_IN_H],
+                model.plan[L.NET_IN_W],
+                model.plan[L.NET_IN_C],
+            )
         )
 
 
@@ -143,7 +172,9 @@ class ArrayData:
         self._n = len(y) if y is not None else n or len(x)
         _check_count(self._n, "the array")
         if len(raw) % self._n:
-            raise ValueError("%d bytes are no whole number of bytes for %d samples" % (len(raw), self._n))
+            raise ValueError(
+                "%d bytes are no whole number of bytes for %d samples" % (len(raw), self._n)
+            )
         self.sample_len = len(raw) // self._n
         self._x = io.BytesIO(raw)
         self._y = None if y is None else [int(label) for label in y]

@@ -1,4 +1,5 @@
-"""Writes a trained model as a model file (SPEC.md, section 3): header copied, weights, CRCs anew."""
+"""Writes a trained model as a model file (SPEC.md, section 3): header copied, weights, CRCs
+anew."""
 
 import binascii
 from array import array
@@ -43,7 +44,10 @@ def _copy_header(old, new, model):
     head = array("i", bytearray(4 * L.HEADER_WORDS))
     files.fill(old, head, 4 * L.HEADER_WORDS, model.path)
     if head[L.N_OPS] != model.plan[L.N_OPS] or head[L.BLOB_LEN] != model.plan[L.BLOB_LEN]:
-        raise OSError("%s is no longer the file this model came from, save needs it for the header" % model.path)
+        raise OSError(
+            "%s is no longer the file this model came from, save needs it for the header"
+            % model.path
+        )
 
 
 def _signed(crc):

@@ -23,7 +23,8 @@ def remove(path):
 
 
 def replace(temporary, path):
-    """Renames over an existing file; where the file system refuses that (FAT), removes the old one first."""
+    """Renames over an existing file; where the file system refuses that (FAT), removes the old
+    one first."""
     try:
         getattr(os, "replace", os.rename)(temporary, path)
     except OSError:
@@ -41,4 +42,6 @@ def open_for_reading(path):
     try:
         return open(path, "rb")
     except OSError as e:
-        raise OSError("cannot open %s (%s)" % (path, "no such file" if e.args and e.args[0] == 2 else e))
+        raise OSError(
+            "cannot open %s (%s)" % (path, "no such file" if e.args and e.args[0] == 2 else e)
+        )

@@ -1,7 +1,5 @@
 """head and tail: mini-batches of exact gradients with momentum."""
 
-
-
 from . import rate, record, sampling
 from .schedule import extra_shift
 
@@ -39,7 +37,9 @@ class Grad:
 
     def open(self, opening):
         """Finds the step sizes for the model as it is and puts them into the STAGE record."""
-        shifts = rate.shifts(self._model, self.gradient, self._loader, len(self._index), self._batch)
+        shifts = rate.shifts(
+            self._model, self.gradient, self._loader, len(self._index), self._batch
+        )
         at = record.HEADER + 14
         opening[at] = max(0, min(28, shifts[0] + self._conv_shift))
         opening[at + 1] = max(0, min(28, shifts[1] + self._head_shift))

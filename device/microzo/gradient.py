@@ -29,7 +29,8 @@ class Gradient:
         self.found = 0
 
     def place(self):
-        """Lays out the arena: the input of `first` is pinned, the output of the convolution stays live."""
+        """Lays out the arena: the input of `first` is pinned, the output of the convolution
+        stays live."""
         self._model.relayout(self.first, (self.conv,) if self.conv >= 0 else ())
 
     def clear(self):
@@ -38,14 +39,17 @@ class Gradient:
                 v[i] = 0
 
     def add(self, label):
-        """Adds the gradient of the sample whose prefix is in the arena; sets `loss` (Q12) and `found`, the class."""
+        """Adds the gradient of the sample whose prefix is in the arena; sets `loss` (Q12) and
+        `found`, the class."""
         m = self._model
         k = m.k
         self.found = k.forward(m.plan, m.blob, m.state, m.arena, self.first, m.ops, 0)
         self.loss = k.loss(m.plan, m.arena, label, self._error)
         k.head_grad(m.plan, m.blob, m.state, m.arena, self.head, self._error, self.head_grad)
         if self.conv >= 0:
-            k.tail_grad(m.plan, m.blob, m.state, m.arena, self.conv, self.head, self._error, self.conv_grad)
+            k.tail_grad(
+                m.plan, m.blob, m.state, m.arena, self.conv, self.head, self._error, self.conv_grad
+            )
 
     def apply(self, shift, head_shift, decay):
         """One update; what is left in the buffers is the momentum."""

@@ -1,4 +1,5 @@
-"""The journal file (SPEC.md, section 5): a header, then records, written before they are applied."""
+"""The journal file (SPEC.md, section 5): a header, then records, written before they are
+applied."""
 
 from array import array
 
@@ -62,7 +63,8 @@ class Writer:
 
 
 class Reader:
-    """Reads the whole records of a journal. end: offset after the last one; cut: bytes of a torn tail."""
+    """Reads the whole records of a journal. end: offset after the last one; cut: bytes of a torn
+    tail."""
 
     def __init__(self, k, path):
         self._k = k
@@ -71,11 +73,16 @@ class Reader:
         self.length = files.size(path)
         self.header = bytearray(HEADER_LEN)
         n = self._file.readinto(self.header)
-        if n < HEADER_LEN or bytes(self.header[:8]) != _MAGIC or not k.check_seal(self.header, HEADER_LEN - 4):
+        if (
+            n < HEADER_LEN
+            or bytes(self.header[:8]) != _MAGIC
+            or not k.check_seal(self.header, HEADER_LEN - 4)
+        ):
             raise ValueError("%s is not a microzo journal, or its header is damaged" % path)
         if record.get16(self.header, 8) != L.VERSION_MAJOR:
             raise ValueError(
-                "%s has journal version %d, this microzo reads %d" % (path, record.get16(self.header, 8), L.VERSION_MAJOR)
+                "%s has journal version %d, this microzo reads %d"
+                % (path, record.get16(self.header, 8), L.VERSION_MAJOR)
             )
         self.end = HEADER_LEN
 

@@ -23,7 +23,8 @@ class LiveSource:
 
 
 class Feed:
-    """Takes one sample at a time for a trainer whose recipe is a single stage of spsa, head or tail."""
+    """Takes one sample at a time for a trainer whose recipe is a single stage of spsa, head or
+    tail."""
 
     def __init__(self, trainer):
         self._trainer = trainer
@@ -31,11 +32,14 @@ class Feed:
         self._begun = False
 
     def take(self, x, y):
-        """Loss (nats) of the sample before the update; every full batch (or all probes of a step) is an update."""
+        """Loss (nats) of the sample before the update; every full batch (or all probes of a
+        step) is an update."""
         t = self._trainer
         model = t.model
         if len(x) != model.sample_len:
-            raise ValueError("a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x)))
+            raise ValueError(
+                "a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x))
+            )
         if not 0 <= y < model.classes:
             raise ValueError("label %s is not one of the classes 0..%d" % (y, model.classes - 1))
         self._source.sample = x
@@ -44,7 +48,9 @@ class Feed:
             self._begun = True
         stage = t.live_stage()
         if stage is None:
-            raise ValueError("the %s steps of this recipe are done, make a new trainer" % t.info.steps)
+            raise ValueError(
+                "the %s steps of this recipe are done, make a new trainer" % t.info.steps
+            )
         if stage.feed(y, t.at.step):
             stage.record[1] |= stage.live_flag
             t.commit_live()
@@ -54,5 +60,7 @@ class Feed:
 def single(recipe):
     """A copy of the recipe for live samples: one stage, which no samples can guard."""
     if len(recipe["stages"]) != 1 or recipe["stages"][0]["kind"] == "realign":
-        raise ValueError("step(x, y) takes a recipe of one stage: spsa, head or tail, not %s" % recipe["name"])
+        raise ValueError(
+            "step(x, y) takes a recipe of one stage: spsa, head or tail, not %s" % recipe["name"]
+        )
     return dict(recipe, holdout=0, stages=[dict(recipe["stages"][0], guard="")])

@@ -4,8 +4,8 @@ import sys
 from array import array
 
 from . import backend, files, memory, selection
-from . import plan as planner
 from . import layout as L
+from . import plan as planner
 from .model import Model
 
 _LOW30 = 0x3FFFFFFF
@@ -14,8 +14,8 @@ _LOW30 = 0x3FFFFFFF
 def load(path):
     """Returns the Model in file `path`.
 
-    OSError: the file is missing or cut. ValueError: it is no model, altered, or of another version.
-    MemoryError: it does not fit; the text names needed, free and largest block.
+    OSError: the file is missing or cut. ValueError: it is no model, altered, or of another
+    version. MemoryError: it does not fit; the text names needed, free and largest block.
     """
     k = backend.kernels()
     with files.open_for_reading(path) as f:
@@ -28,7 +28,10 @@ def load(path):
             raise ValueError("%s: %s" % (path, e))
         at = start + 4 * len(plan)
         if length < 4 * len(plan) + plan[L.BLOB_LEN]:
-            raise OSError("%s is cut (%d of %d bytes), copy it again" % (path, start + length, at + plan[L.BLOB_LEN]))
+            raise OSError(
+                "%s is cut (%d of %d bytes), copy it again"
+                % (path, start + length, at + plan[L.BLOB_LEN])
+            )
         planner.place_state(plan, ())
         # the arena first: the larger block, while the heap is still whole
         arena = memory.take("the activations", _arena_len(plan))
@@ -39,7 +42,9 @@ def load(path):
 
 
 def _not_a_model(path, why):
-    return ValueError("%s is not a microzo model: %s; convert one with `microzo quantize`" % (path, why))
+    return ValueError(
+        "%s is not a microzo model: %s; convert one with `microzo quantize`" % (path, why)
+    )
 
 
 def _data_section(f, path):
@@ -53,7 +58,9 @@ def _data_section(f, path):
     if any(head[3:8]):
         raise _not_a_model(path, "its header is longer than 16 MB")
     if 8 + n > end:
-        raise OSError("%s is cut (%d bytes, its header alone has %d), copy it again" % (path, end, 8 + n))
+        raise OSError(
+            "%s is cut (%d bytes, its header alone has %d), copy it again" % (path, end, 8 + n)
+        )
     if n % 8:
         raise _not_a_model(path, "its data do not begin on a multiple of 8")
     return 8 + n, end - 8 - n
@@ -87,14 +94,16 @@ def _check_crc(k, path, plan):
 
 
 def _arena_len(plan):
-    """Enough for inference, and for training the tail if there is one; leaves the layout of inference."""
+    """Enough for inference, and for training the tail if there is one; leaves the layout of
+    inference."""
     tail = selection.tail(plan)
     need = planner.layout(plan, tail, (tail,)) if tail >= 0 else 0
     return max(need, planner.layout(plan))
 
 
 def _read_blob(f, path, at, n):
-    """(buffer, mapped): the weights without a copy where the file system maps files, else in RAM."""
+    """(buffer, mapped): the weights without a copy where the file system maps files, else in
+    RAM."""
     if sys.implementation.name != "cpython":
         try:
             view = memoryview(f)[at : at + n]
@@ -102,7 +111,10 @@ def _read_blob(f, path, at, n):
 
             if uctypes.addressof(view) & 7 == 0:
                 return view, True
-            print("microzo: %s is not aligned to 8 bytes in its file system, copying it to RAM" % path)
+            print(
+                "microzo: %s is not aligned to 8 bytes in its file system, copying it to RAM"
+                % path
+            )
         except TypeError:
             pass  # a file system that does not map files
     blob = memory.take("the weights of %s" % path, n)

@@ -4,7 +4,8 @@ import gc
 
 
 def free():
-    """Free bytes of the Python heap after a collection; None where there is no limit to speak of (CPython)."""
+    """Free bytes of the Python heap after a collection; None where there is no limit to speak of
+    (CPython)."""
     if not hasattr(gc, "mem_free"):
         return None
     gc.collect()
@@ -31,7 +32,8 @@ def largest():
 def too_little(what, needed):
     """A MemoryError that names what is needed and what there is."""
     return MemoryError(
-        "too little memory for %s: needs %d bytes, free %s, largest block %s" % (what, needed, free(), largest())
+        "too little memory for %s: needs %d bytes, free %s, largest block %s"
+        % (what, needed, free(), largest())
     )
 
 

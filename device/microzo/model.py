@@ -45,7 +45,9 @@ class Model:
         """Gives the (operator, what) pairs trainable state, starting from the file's values."""
         self.state = bytearray(0)
         self.trained = False
-        self.state = memory.take("the trainable values", planner.place_state(self.plan, selections))
+        self.state = memory.take(
+            "the trainable values", planner.place_state(self.plan, selections)
+        )
         if len(self.state):
             self.k.init_state(self.plan, self.blob, self.state)
 
@@ -68,12 +70,23 @@ class Model:
     def input(self, sample):
         """Maps raw bytes (IN_H*IN_W*IN_C of them) to the input tensor."""
         if len(sample) != self.sample_len:
-            raise ValueError("a sample of %s has %d bytes, not %d" % (self.path, self.sample_len, len(sample)))
+            raise ValueError(
+                "a sample of %s has %d bytes, not %d" % (self.path, self.sample_len, len(sample))
+            )
         self.k.input(self.plan, self.blob, self.arena, sample)
 
     def forward(self, first=0, last=None, mode=0):
-        """Runs operators first..last-1 on what is in the arena; the class if it reaches the end, else 0."""
-        return self.k.forward(self.plan, self.blob, self.state, self.arena, first, self.ops if last is None else last, mode)
+        """Runs operators first..last-1 on what is in the arena; the class if it reaches the end,
+        else 0."""
+        return self.k.forward(
+            self.plan,
+            self.blob,
+            self.state,
+            self.arena,
+            first,
+            self.ops if last is None else last,
+            mode,
+        )
 
     def output(self, op):
         """int8 output of operator `op`, valid after forward(0, op + 1)."""
@@ -97,7 +110,8 @@ class Model:
         return self.k.loss(self.plan, self.arena, label, self._no_error) / 4096
 
     def evaluate(self, data, n=None, progress=None):
-        """Accuracy on the first n samples of `data`. progress: None, or called with (done, n) after each sample."""
+        """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
+        after each sample."""
         n = len(data) if n is None else min(n, len(data))
         if n < 1:
             raise ValueError("there are no samples to evaluate")
@@ -109,7 +123,10 @@ class Model:
         for i in range(n):
             label = data.read_into(i, sample)
             if label is None or not 0 <= label < self.classes:
-                raise ValueError("sample %d has label %s, evaluation needs labels 0..%d" % (i, label, self.classes - 1))
+                raise ValueError(
+                    "sample %d has label %s, evaluation needs labels 0..%d"
+                    % (i, label, self.classes - 1)
+                )
             correct += self.predict(sample) == label
             loss += self.k.loss(self.plan, self.arena, label, self._no_error)
             if progress:
@@ -119,7 +136,8 @@ class Model:
     # files
 
     def save(self, path):
-        """Writes the model with its trained values, weights rounded to int8, under a new or the same name."""
+        """Writes the model with its trained values, weights rounded to int8, under a new or the
+        same name."""
         from .export import write
 
         write(self, path)

@@ -10,32 +10,49 @@ from . import plan as planner
 def resolve(model, recipe, layers, total, labelled, steps, room, double):
     """{"recipe", "samples", "train", "stages", "notes"}; JSON can hold it.
 
-    total: samples there are; steps: overrides the length of the training stages; room: bytes, or None;
-    double: the state is kept twice (no journal). ValueError if nothing can be trained.
+    total: samples there are; steps: overrides the length of the training stages; room: bytes, or
+    None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
     """
     recipes.check(recipe)
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
-    program = {"recipe": recipe["name"], "samples": n, "train": n - held, "stages": [], "notes": []}
+    program = {
+        "recipe": recipe["name"],
+        "samples": n,
+        "train": n - held,
+        "stages": [],
+        "notes": [],
+    }
     for stage in recipe["stages"]:
         if stage["kind"] != "realign" and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
-        spec = _fitting(model, program, _choices(model.plan, stage, layers, program, steps, room is not None), room, double)
+        spec = _fitting(
+            model,
+            program,
+            _choices(model.plan, stage, layers, program, steps, room is not None),
+            room,
+            double,
+        )
         if spec is not None:
             if not labelled:
                 spec["guard"] = ""
             program["stages"].append(spec)
     if not program["stages"]:
-        raise ValueError("recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"])))
+        raise ValueError(
+            "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
+        )
     return program
 
 
 def _fitting(model, program, choices, room, double):
-    """The first of the choices that fits in `room` beside the stages before; the first stage is taken in any case."""
+    """The first of the choices that fits in `room` beside the stages before; the first stage is
+    taken in any case."""
     spec = None
     for spec in choices:
-        needed = sum(needs(model, dict(program, stages=program["stages"] + [spec]), double).values())
+        needed = sum(
+            needs(model, dict(program, stages=program["stages"] + [spec]), double).values()
+        )
         if room is None or needed <= room:
             return spec
         program["notes"].append("no %s, which needs %d bytes" % (_describe(spec), needed))
@@ -65,19 +82,32 @@ def _choices(plan, stage, layers, program, steps, limited):
         return ()
     conv = selection.tail(plan) if kind == "tail" else -1
     if kind == "tail" and conv < 0:
-        program["notes"].append("head in place of tail, no convolution feeds the head in closed form")
-    return [_gradient(stage, at, head, program["train"], steps) for at in ((conv, -1) if conv >= 0 else (-1,))]
+        program["notes"].append(
+            "head in place of tail, no convolution feeds the head in closed form"
+        )
+    return [
+        _gradient(stage, at, head, program["train"], steps)
+        for at in ((conv, -1) if conv >= 0 else (-1,))
+    ]
 
 
 def _spsa(stage, ops, steps):
-    return dict(stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"])
+    return dict(
+        stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"]
+    )
 
 
 def _gradient(stage, conv, head, train, steps):
     batch = min(stage["batch"], train)
     return {
-        "kind": "tail" if conv >= 0 else "head", "conv": conv, "head": head, "batch": batch, "decay": stage["decay"],
-        "conv_shift": stage.get("conv_shift", 0), "head_shift": stage["head_shift"], "guard": stage["guard"],
+        "kind": "tail" if conv >= 0 else "head",
+        "conv": conv,
+        "head": head,
+        "batch": batch,
+        "decay": stage["decay"],
+        "conv_shift": stage.get("conv_shift", 0),
+        "head_shift": stage["head_shift"],
+        "guard": stage["guard"],
         "steps": steps or max(1, stage["epochs"] * train // batch),
     }
 

@@ -1,7 +1,9 @@
-"""Step sizes of exact gradients that suit the model: the tangent kernel, measured on a few samples.
+"""Step sizes of exact gradients that suit the model: the tangent kernel, measured on a few
+samples.
 
 A step of shift n moves the logits of the samples by about 2^-n * batch * kernel errors, so that
-n = log2(batch * kernel) is the same step for every model (SPEC.md, section 6). Integers only: boards and hosts agree.
+n = log2(batch * kernel) is the same step for every model (SPEC.md, section 6). Integers only:
+boards and hosts agree.
 """
 
 from . import layout as L
@@ -12,7 +14,8 @@ _ONE = 62  # fraction bits of the scales below
 
 
 def shifts(model, gradient, loader, count, batch):
-    """(shift of the convolution or 0, shift of the head) of a unit step, from samples 0.._SAMPLES-1 of `loader`.
+    """(shift of the convolution or 0, shift of the head) of a unit step, from samples
+    0.._SAMPLES-1 of `loader`.
 
     Allocates; called once, before the first step of a stage.
     """
@@ -66,7 +69,11 @@ def _logit_scale(model, head):
     plan = model.plan
     channels = plan[head + L.OUT_C]
     if plan[head + L.FLAGS] & L.EMIT_LOGITS:
-        return sum(_scales(model.blob, plan[head + L.L_OFF], plan[head + L.LS_OFF], channels)) // channels >> 12
+        return (
+            sum(_scales(model.blob, plan[head + L.L_OFF], plan[head + L.LS_OFF], channels))
+            // channels
+            >> 12
+        )
     out = _scale(plan[L.LOGIT_MULT], plan[L.LOGIT_SHIFT])
     scales = _scales(model.blob, plan[head + L.M_OFF], plan[head + L.S_OFF], channels)
     return sum(scales) // channels * out >> _ONE + 12
@@ -81,7 +88,8 @@ def _scales(blob, m_off, s_off, channels):
 
 
 def _gain(model, gradient, head, conv):
-    """Sum over the convolution's channels of (head weight)^2 * requantization scale, mean over the classes."""
+    """Sum over the convolution's channels of (head weight)^2 * requantization scale, mean over
+    the classes."""
     plan = model.plan
     classes = plan[head + L.OUT_C]
     channels = plan[conv + L.OUT_C]

@@ -1,4 +1,5 @@
-"""realign: channel statistics of every convolution are brought back to the clean ones, layer by layer."""
+"""realign: channel statistics of every convolution are brought back to the clean ones, layer by
+layer."""
 
 from array import array
 
@@ -8,7 +9,8 @@ from . import plan as planner
 
 
 class _Views:
-    """Parts of the widest operator's buffers for one with C channels: sums int64[2C], a SET record, its payload."""
+    """Parts of the widest operator's buffers for one with C channels: sums int64[2C], a SET
+    record, its payload."""
 
     def __init__(self, channels, sums, rec):
         n = record.HEADER + 12 * channels + record.CRC
@@ -19,7 +21,8 @@ class _Views:
 
 
 class Realign:
-    """A stage of one step an operator. estimate(step) fills `record` with bias, mult and shift per channel."""
+    """A stage of one step an operator. estimate(step) fills `record` with bias, mult and shift
+    per channel."""
 
     clean = True  # an interrupted estimate leaves nothing to undo
 
@@ -80,7 +83,8 @@ class Realign:
 
 
 def sum_shift(bound, n):
-    """Smallest s for which n squares of sums below `bound`, shifted right by s, stay below 2^62 (SPEC.md, section 6).
+    """Smallest s for which n squares of sums below `bound`, shifted right by s, stay below 2^62
+    (SPEC.md, section 6).
 
     Counts bits, because the squares would leave the small integers of a board.
     """

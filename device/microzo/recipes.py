@@ -1,12 +1,14 @@
 """Recipes as data: a dict that prints, and that a user may change before giving it to Trainer.
 
-samples: how many are drawn; holdout: per cent of them kept from training for the guard; stages, in order:
-  realign  alpha 1..256 (256: whole correction)
-  head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay, 0: none),
-           head_shift (halvings of the step that rate.py finds for the model)
+samples: how many are drawn; holdout: per cent of them kept from training for the guard;
+stages, in order:
+  realign  alpha 1..256 (256: the whole correction)
+  head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
+           0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift
-  spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift without a kept realign before,
-           clip, what (1 weights, 2 biases, 3 both), mode (1: 16-bit weights), eps_shift
+  spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
+           same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
+           mode (1: 16-bit weights), eps_shift
 guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
 """
 
@@ -14,8 +16,17 @@ _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
 _TAIL = dict(_HEAD, kind="tail", conv_shift=0)
 _SPSA = {
-    "kind": "spsa", "steps": 156, "probes": 8, "samples": 8, "shift": 1, "first_shift": -1, "clip": 512, "what": 3,
-    "mode": 0, "eps_shift": 0, "guard": "held",
+    "kind": "spsa",
+    "steps": 156,
+    "probes": 8,
+    "samples": 8,
+    "shift": 1,
+    "first_shift": -1,
+    "clip": 512,
+    "what": 3,
+    "mode": 0,
+    "eps_shift": 0,
+    "guard": "held",
 }
 
 RECIPES = {
@@ -30,9 +41,11 @@ LATER = ("node", "pmt", "qzo-ff", "elastic", "scales", "zoqo")
 
 
 def recipe(name):
-    """A fresh copy of the recipe of that name: {"name", "samples", "holdout", "stages": [dict, ...]}."""
+    """A fresh copy of the recipe of that name: {"name", "samples", "holdout", "stages": [...]}."""
     if name in LATER:
-        raise ValueError("recipe %r comes in a later version, there are %s" % (name, ", ".join(sorted(RECIPES))))
+        raise ValueError(
+            "recipe %r comes in a later version, there are %s" % (name, ", ".join(sorted(RECIPES)))
+        )
     if name not in RECIPES:
         raise ValueError("unknown recipe %r, there are %s" % (name, ", ".join(sorted(RECIPES))))
     found = RECIPES[name]
@@ -51,7 +64,9 @@ def check(made):
         if key not in made:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
     if not 1 <= made["samples"] <= 4096 or not 0 <= made["holdout"] <= 90 or not made["stages"]:
-        raise ValueError("a recipe has 1..4096 samples, a holdout of 0..90 per cent and at least one stage")
+        raise ValueError(
+            "a recipe has 1..4096 samples, a holdout of 0..90 per cent and at least one stage"
+        )
     for stage in made["stages"]:
         kind = stage.get("kind")
         if kind not in known:
@@ -61,13 +76,18 @@ def check(made):
                 raise ValueError("stage %s has no %r" % (kind, key))
         for key in stage:
             if key not in known[kind]:
-                raise ValueError("stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known[kind]))))
+                raise ValueError(
+                    "stage %s has no setting %r, it has %s"
+                    % (kind, key, ", ".join(sorted(known[kind])))
+                )
         if kind == "spsa" and (
             not 1 <= stage["probes"] <= 64
             or not 1 <= stage["samples"]
             or stage["probes"] * stage["samples"] > 256
             or not 1 <= stage["clip"] <= 32767
         ):
-            raise ValueError("spsa takes 1..64 probes, at most 256 samples a step in all, and a clip of 1..32767")
+            raise ValueError(
+                "spsa takes 1..64 probes, 256 samples a step in all at most, a clip of 1..32767"
+            )
         if kind in ("head", "tail") and not 1 <= stage["batch"] <= 1024:
             raise ValueError("%s takes a batch of 1..1024 samples" % kind)

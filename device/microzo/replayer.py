@@ -38,7 +38,12 @@ class Replayer:
         self._data = data
         self._path = path
         first, second = self.reader.next(), self.reader.next()
-        if first is None or second is None or first[0] != record.LAYOUT or second[0] != record.RECIPE:
+        if (
+            first is None
+            or second is None
+            or first[0] != record.LAYOUT
+            or second[0] != record.RECIPE
+        ):
             raise ValueError("%s ends before its first step, delete it and start again" % path)
         self._layout = first
         self.program = json.loads(bytes(record.payload(second)))
@@ -88,7 +93,8 @@ class Replayer:
                 self._end_crc = record.get32(rec, record.HEADER)
 
     def restore(self, paths=()):
-        """Second pass: state (and gradient buffers) after the last whole record. paths: checkpoints that may help."""
+        """Second pass: state (and gradient buffers) after the last whole record. paths:
+        checkpoints that may help."""
         end = self.reader.end
         for path, offset in self._candidates(paths, end):
             if self._apply(path, offset, end):
@@ -107,7 +113,8 @@ class Replayer:
         return [(path, offset) for offset, path in found]
 
     def _apply(self, path, start, end):
-        """Applies the live records of [start, end); before, those that set a stage up. False: bad checkpoint."""
+        """Applies the live records of [start, end); before, those that set a stage up. False:
+        bad checkpoint."""
         model = self.model
         sample = bytearray(model.sample_len)
         applier = None
@@ -166,8 +173,8 @@ def scores(rec):
 def replay(model, journal, data=None):
     """Brings `model` to the state the journal ends in, bit for bit.
 
-    Returns True if the journal's END record confirms it, None if the run was not finished, False if they differ.
-    ValueError: another model, other data, or exact gradients without data.
+    Returns True if the journal's END record confirms it, None if the run was not finished, False
+    if they differ. ValueError: another model, other data, or exact gradients without data.
     """
     r = Replayer(model, journal, data)
     r.place()

@@ -8,8 +8,15 @@ def model_table(model):
     plan = model.plan
     lines = [
         "%s: input %d x %d x %d, %d classes, %d bytes of weights %s"
-        % (model.path, plan[L.NET_IN_H], plan[L.NET_IN_W], plan[L.NET_IN_C], model.classes, plan[L.BLOB_LEN],
-           "in flash" if model.mapped else "in RAM"),
+        % (
+            model.path,
+            plan[L.NET_IN_H],
+            plan[L.NET_IN_W],
+            plan[L.NET_IN_C],
+            model.classes,
+            plan[L.BLOB_LEN],
+            "in flash" if model.mapped else "in RAM",
+        ),
         " op kind     output          kernel  weights    MACs  trained",
     ]
     for i in range(model.ops):
@@ -19,9 +26,19 @@ def model_table(model):
         weights = plan[o + L.OUT_C] * planner.row_len(plan, o)
         lines.append(
             "%3d %-8s %-15s %-7s %7s %7d  %s"
-            % (i, L.KIND_NAMES[plan[o + L.KIND]], shape, window, weights or "", planner.macs(plan, o), _trained(plan, o))
+            % (
+                i,
+                L.KIND_NAMES[plan[o + L.KIND]],
+                shape,
+                window,
+                weights or "",
+                planner.macs(plan, o),
+                _trained(plan, o),
+            )
         )
-    lines.append("activations %d bytes, trained values %d bytes" % (len(model.arena), len(model.state)))
+    lines.append(
+        "activations %d bytes, trained values %d bytes" % (len(model.arena), len(model.state))
+    )
     return "\n".join(lines)
 
 
@@ -44,7 +61,9 @@ class MemoryPlan:
     def __repr__(self):
         lines = ["%-26s %8d" % item for item in self.parts.items()]
         lines.append("%-26s %8d" % ("total", self.total))
-        lines.append("%-26s %8s" % ("cache, if there is room", "all" if self.cache is None else self.cache))
+        lines.append(
+            "%-26s %8s" % ("cache, if there is room", "all" if self.cache is None else self.cache)
+        )
         return "\n".join(lines + self.notes)
 
 
@@ -53,14 +72,19 @@ def outcome_line(kind, outcome):
     if not total:
         return "%s done, without labels to check it" % kind
     return "%s %s: %.1f %% -> %.1f %% of %d" % (
-        kind, "kept" if kept else "rolled back", 100 * before / total, 100 * after / total, total)
+        kind,
+        "kept" if kept else "rolled back",
+        100 * before / total,
+        100 * after / total,
+        total,
+    )
 
 
 class Step:
     """Progress of a run; the same object is yielded after every step.
 
-    stage, step (from 1), steps; loss: mean cross-entropy of the step in nats, or None; accuracy: share of right
-    answers (of the batch, or of the last measurement), or None; seconds: per step.
+    stage, step (from 1), steps; loss: mean cross-entropy of the step in nats, or None; accuracy:
+    share of right answers (of the batch, or of the last measurement), or None; seconds: per step.
     """
 
     def __init__(self):
@@ -83,4 +107,8 @@ class Step:
             text += " loss %.2f" % self.loss
         if self.total:
             text += " acc %.1f %%" % (100 * self.accuracy)
-        return text + " %.2g s/step eta %d s (%s)" % (self.seconds, self.ms * (self.steps - self.step) // 1000, self.stage)
+        return text + " %.2g s/step eta %d s (%s)" % (
+            self.seconds,
+            self.ms * (self.steps - self.step) // 1000,
+            self.stage,
+        )

@@ -1,4 +1,5 @@
-"""Which samples a run uses, and in which order: pure functions of the seed (SPEC.md, section 6)."""
+"""Which samples a run uses, and in which order: pure functions of the seed (SPEC.md, section
+6)."""
 
 from array import array
 
@@ -35,13 +36,16 @@ def draw(k, data, n, classes, seed, buf):
     for i in pool:
         label = read(i) if read else data.read_into(i, buf)
         if label is None or not 0 <= label < classes:
-            raise ValueError("sample %d has label %s, the model has classes 0..%d" % (i, label, classes - 1))
+            raise ValueError(
+                "sample %d has label %s, the model has classes 0..%d" % (i, label, classes - 1)
+            )
         found.append(label)
     return _round_robin(pool, found, n, classes)
 
 
 def _pool(k, total, seed):
-    """Up to _POOL indices without repetition, one from each of _POOL equal parts of larger data."""
+    """Up to _POOL indices without repetition, one from each of _POOL equal parts of larger
+    data."""
     pool = array("H")
     parts = min(total, _POOL)
     for j in range(parts):
@@ -91,7 +95,8 @@ class Order:
 
 
 def fingerprint(k, data, buf):
-    """30-bit hash of the number of samples and of up to 64 of them, evenly spaced, with their labels."""
+    """30-bit hash of the number of samples and of up to 64 of them, evenly spaced, with their
+    labels."""
     n = len(data)
     m = min(n, 64)
     sums = array("i", (n,))

@@ -17,7 +17,10 @@ def choose(plan, layers):
     if isinstance(layers, str):
         if layers[:4] == "last" and layers[4:].isdigit() and 1 <= int(layers[4:]) <= len(ops):
             return ops[-int(layers[4:]) :]
-        raise ValueError('layers is "auto", "all", "last1".."last%d" or a list of operators, not %r' % (len(ops), layers))
+        raise ValueError(
+            'layers is "auto", "all", "last1".."last%d" or a list of operators, not %r'
+            % (len(ops), layers)
+        )
     chosen = sorted(set(layers))
     for i in chosen:
         if i not in ops:
@@ -28,9 +31,11 @@ def choose(plan, layers):
 
 
 def realignable(plan):
-    """Convolutions with clean statistics in the file; the last operator, the head, is none of them."""
+    """Convolutions with clean statistics in the file; the last operator, the head, is none of
+    them."""
     return [
-        i for i in weighted(plan)
+        i
+        for i in weighted(plan)
         if plan[L.op_base(i) + L.STAT_OFF] >= 0
         and plan[L.op_base(i) + L.KIND] != L.DENSE
         and i != plan[L.N_OPS] - 1
@@ -44,7 +49,8 @@ def head(plan):
 
 
 def tail(plan):
-    """The convolution whose gradient has a closed form: right before the head, or before its average pool; or -1."""
+    """The convolution whose gradient has a closed form: right before the head, or before its
+    average pool; or -1."""
     at = head(plan) - 1
     if at >= 0 and plan[L.op_base(at) + L.KIND] == L.AVGPOOL:
         o = L.op_base(at)

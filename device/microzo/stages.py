@@ -5,20 +5,20 @@ from . import record
 KINDS = ("?", "realign", "head", "tail", "spsa")
 
 
+_CODE = {"realign": ("realign",), "spsa": ("zo",), "head": ("gradient", "grad")}
+
+
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
-        if spec["kind"] == "realign":
-            from . import realign
-        elif spec["kind"] == "spsa":
-            from . import zo
-        else:
-            from . import grad, gradient
-    from . import cache
+        for name in _CODE.get(spec["kind"], _CODE["head"]):
+            __import__("microzo." + name)
+    __import__("microzo.cache")
 
 
 def make(model, spec, seed, node, gradient):
-    """The stage: steps, prepare(data, index, label, limit), estimate(step) -> record, loss, count, correct."""
+    """The stage: steps, prepare(data, index, label, limit), estimate(step) -> record, loss,
+    count, correct."""
     if spec["kind"] == "realign":
         from .realign import Realign
 
@@ -57,14 +57,17 @@ class Applier:
         if kind == "spsa":
             from .zo import ZoUpdate
 
-            self._zo = ZoUpdate(model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1])
+            self._zo = ZoUpdate(
+                model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1]
+            )
         elif kind != "realign":
             from .grad import GradUpdate
 
             self._grad = GradUpdate(model, gradient)
 
     def apply(self, rec, payload):
-        """One C call an operator; for GRAD the gradient buffers hold the batch already. payload: that of a SET."""
+        """One C call an operator; for GRAD the gradient buffers hold the batch already. payload:
+        that of a SET."""
         kind = rec[0]
         if kind == record.ZO:
             self._zo.apply(rec)
@@ -81,13 +84,16 @@ class Applier:
         elif rec[1] & record.LIVE:
             raise ValueError("this journal was trained on live samples, it cannot be replayed")
         elif data is None:
-            raise ValueError("this journal trained with exact gradients, replay needs the same data")
+            raise ValueError(
+                "this journal trained with exact gradients, replay needs the same data"
+            )
         else:
             self._grad.redo(rec, data, sample)
 
 
 def gradient_for(model, rec, old):
-    """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs none."""
+    """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs
+    none."""
     at = record.HEADER
     if KINDS[rec[at]] not in ("head", "tail"):
         return None

@@ -2,7 +2,19 @@
 
 import json
 
-from . import cache, checkpoint, clock, files, memory, program, record, recipes, replayer, sampling, stages
+from . import (
+    cache,
+    checkpoint,
+    clock,
+    files,
+    memory,
+    program,
+    recipes,
+    record,
+    replayer,
+    sampling,
+    stages,
+)
 from . import journal as journals
 from .guard import Guard, helps
 from .report import MemoryPlan, Step, outcome_line
@@ -13,28 +25,52 @@ _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
 
 def resume(model, journal, sync_every=1, checkpoint_every=25, cache=None):
     """A Trainer that continues the run of a journal file; give its `run` the same data."""
-    return Trainer(model, None, journal=journal, sync_every=sync_every, checkpoint_every=checkpoint_every, cache=cache)
+    return Trainer(
+        model,
+        None,
+        journal=journal,
+        sync_every=sync_every,
+        checkpoint_every=checkpoint_every,
+        cache=cache,
+    )
 
 
 class Trainer:
-    """recipe: a name or a dict (see recipes.py); layers: "auto", "all", "last2", or operator indices (for spsa).
+    """recipe: a name or a dict (see recipes.py); layers: "auto", "all", "last2", or operator
+    indices (for spsa).
 
-    seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is free).
-    sync_every: records between flushes; checkpoint_every: steps between checkpoints (with a journal).
-    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: what is left).
+    seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is
+    free). sync_every: records between flushes; checkpoint_every: steps between checkpoints.
+    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: the rest).
     """
 
-    def __init__(self, model, recipe="default", layers="auto", seed=1, journal=None, ram=None, sync_every=1,
-                 checkpoint_every=25, node=0, cache=None):
+    def __init__(
+        self,
+        model,
+        recipe="default",
+        layers="auto",
+        seed=1,
+        journal=None,
+        ram=None,
+        sync_every=1,
+        checkpoint_every=25,
+        node=0,
+        cache=None,
+    ):
         if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
             raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
         if recipe is not None:
             if journal is not None and files.exists(journal):
-                raise ValueError("%s exists: microzo.resume(model, journal) continues it, or choose another name" % journal)
+                raise ValueError(
+                    "%s exists: microzo.resume(model, journal) continues it, or take another name"
+                    % journal
+                )
             recipe = recipes.recipe(recipe) if isinstance(recipe, str) else recipe
             recipes.check(recipe)
         if model.trained:
-            raise ValueError("the model is trained already: model.reset() starts anew, save() and load() keep it")
+            raise ValueError(
+                "the model is trained already: model.reset() starts anew, model.save(path) keeps it"
+            )
         self.model = model
         self.recipe = recipe
         self.layers = layers
@@ -59,13 +95,18 @@ class Trainer:
     def __repr__(self):
         recipe = self.recipe or self.program or {}
         lines = ["%s: %s" % (key, recipe[key]) for key in recipe if key != "stages"]
-        return "\n".join(lines + ["  %s" % stage for stage in recipe.get("stages", ())] + self.outcomes())
+        return "\n".join(
+            lines + ["  %s" % stage for stage in recipe.get("stages", ())] + self.outcomes()
+        )
 
     def outcomes(self):
         """One line for every stage that is finished."""
         if self.program is None:
             return []
-        return [outcome_line(spec["kind"], made) for spec, made in zip(self.program["stages"], self.at.outcomes)]
+        return [
+            outcome_line(spec["kind"], made)
+            for spec, made in zip(self.program["stages"], self.at.outcomes)
+        ]
 
     # before
 
@@ -84,7 +125,9 @@ class Trainer:
 
     def _resolve(self, total, labelled, steps, room):
         double = self._journal is None
-        made = program.resolve(self.model, self.recipe, self.layers, total, labelled, steps, room, double)
+        made = program.resolve(
+            self.model, self.recipe, self.layers, total, labelled, steps, room, double
+        )
         needed = sum(program.needs(self.model, made, double).values())
         if room is not None and needed > room:
             raise memory.too_little("recipe %s" % made["recipe"], needed)
@@ -93,7 +136,8 @@ class Trainer:
     # run
 
     def run(self, data, steps=None):
-        """Yields the Step after every step. steps: length of the training stages in place of the recipe's.
+        """Yields the Step after every step. steps: length of the training stages in place of the
+        recipe's.
 
         After an interruption call it again with the same data: it goes on, to the same bits.
         """
@@ -121,13 +165,19 @@ class Trainer:
         else:
             self._start(data, steps)
         self._index, self._label = sampling.draw(
-            k, data, self.program["samples"], self.model.classes, self.seed, bytearray(self.model.sample_len)
+            k,
+            data,
+            self.program["samples"],
+            self.model.classes,
+            self.seed,
+            bytearray(self.model.sample_len),
         )
         self._guards = {}
         self._data = data
 
     def _start(self, data, steps):
-        """Program, state, arena and journal of a new run: the best program whose buffers can be had."""
+        """Program, state, arena and journal of a new run: the best program whose buffers can be
+        had."""
         stages.load_code(self.recipe["stages"])
         room = self._room()
         labelled = sampling.labels_of(data)
@@ -166,10 +216,14 @@ class Trainer:
         text = json.dumps(self.program).encode()
         rec = record.new(record.RECIPE, len(text), self._node)
         record.payload(rec)[:] = text
-        header = journals.new_header(model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text)))
+        header = journals.new_header(
+            model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text))
+        )
         self._run_crc = replayer.run_crc(model.k, header)
         self._writer = journals.Writer(model.k, self._journal, self._sync_every, header)
-        self._writer.append(replayer.layout_record(model, program.selections(self.program), self._node))
+        self._writer.append(
+            replayer.layout_record(model, program.selections(self.program), self._node)
+        )
         self._writer.append(rec)
 
     def _checkpoints(self):
@@ -213,7 +267,8 @@ class Trainer:
                 self._gradient.clear()
 
     def step(self, x, y):
-        """Trains on one live sample: raw bytes x, class y; its loss in nats. For recipes of one stage, unguarded.
+        """Trains on one live sample: raw bytes x, class y; its loss in nats. For recipes of one
+        stage, unguarded.
 
         Exact gradients of live samples cannot be replayed: nobody has the samples.
         """
@@ -285,9 +340,15 @@ class Trainer:
         if spec["kind"] == "spsa" and not self._realigned():
             spec["shift"] = spec["first_shift"]
         seed = self._stage_seed()
-        opening = self.at.opening if self.at.begun else stages.stage_record(spec, self.at.stage, seed, self._node)
+        opening = (
+            self.at.opening
+            if self.at.begun
+            else stages.stage_record(spec, self.at.stage, seed, self._node)
+        )
         if not self.at.begun:
-            self._gradient = stages.gradient_for(self.model, opening, self._gradient) or self._gradient
+            self._gradient = (
+                stages.gradient_for(self.model, opening, self._gradient) or self._gradient
+            )
         elif spec["kind"] in ("head", "tail"):
             self._gradient.place()  # it holds the momentum the run was left with
         stage = stages.make(self.model, spec, seed, self._node, self._gradient)
@@ -307,7 +368,8 @@ class Trainer:
     def _realigned(self):
         """True if a realign stage before this one was kept."""
         return any(
-            outcome[0] and spec["kind"] == "realign" for outcome, spec in zip(self.at.outcomes, self.program["stages"])
+            outcome[0] and spec["kind"] == "realign"
+            for outcome, spec in zip(self.at.outcomes, self.program["stages"])
         )
 
     def _begin(self):
@@ -321,7 +383,9 @@ class Trainer:
             guard.measure()
             self.at.correct, self.at.loss, self.at.total = guard.correct, guard.loss, guard.total
             if self._journal is not None:
-                checkpoint.write(self._journal + ".mark", self.model, self._writer.position, self._run_crc)
+                checkpoint.write(
+                    self._journal + ".mark", self.model, self._writer.position, self._run_crc
+                )
             self._append(self._score_record(record.MARK, guard))
         self.at.step = 0
         self.at.begun = True
@@ -330,7 +394,9 @@ class Trainer:
         held = self._spec()["guard"] == "held" and self.program["train"] < self.program["samples"]
         lo = self.program["train"] if held else 0
         if lo not in self._guards:
-            self._guards[lo] = Guard(self.model, self._data, self._index, self._label, lo, self.program["samples"])
+            self._guards[lo] = Guard(
+                self.model, self._data, self._index, self._label, lo, self.program["samples"]
+            )
         return self._guards[lo]
 
     def _score_record(self, kind, guard):
@@ -386,7 +452,13 @@ class Trainer:
         self._writer.sync()
         slot = self.at.step // self._checkpoint_every & 1
         gradient = None if self._stage.clean else self._gradient
-        checkpoint.write(self._journal + ".ck%d" % slot, self.model, self._writer.position, self._run_crc, gradient)
+        checkpoint.write(
+            self._journal + ".ck%d" % slot,
+            self.model,
+            self._writer.position,
+            self._run_crc,
+            gradient,
+        )
 
     def _end_stage(self):
         """Measures again; keeps the stage, or restores the state of its MARK."""

@@ -1,4 +1,5 @@
-"""spsa: antithetic perturbation of all chosen values, several probes share the samples of a step."""
+"""spsa: antithetic perturbation of all chosen values, several probes share the samples of a
+step."""
 
 from array import array
 
@@ -7,7 +8,8 @@ from .schedule import extra_shift
 
 
 class Zo:
-    """A stage. estimate(step) fills `record`; nothing of the model changes until the record is applied."""
+    """A stage. estimate(step) fills `record`; nothing of the model changes until the record is
+    applied."""
 
     payload = None
     live_flag = 0
@@ -25,7 +27,19 @@ class Zo:
         # Q12 sum of L+ - L- over `samples` to Q8 of the mean of (L+ - L-) / 2
         self._scale = 5 + _log2(self._each)
         self.record = record.new(record.ZO, 2 * self._probes, node)
-        self._params = array("i", (spec["first"], 0, 0, spec["mode"], spec["what"], spec["lo"], spec["hi"], spec["eps_shift"]))
+        self._params = array(
+            "i",
+            (
+                spec["first"],
+                0,
+                0,
+                spec["mode"],
+                spec["what"],
+                spec["lo"],
+                spec["hi"],
+                spec["eps_shift"],
+            ),
+        )
         self._out = array("i", (0, 0))
         self.loss = 0  # sum over the step, Q12
         self.count = 0
@@ -51,7 +65,6 @@ class Zo:
         m = self._model
         params = self._params
         out = self._out
-        rec = self.record
         probe = m.k.probe
         loader = self._loader
         order = self._order
@@ -107,7 +120,8 @@ class Zo:
         return True
 
     def put(self, p, total, step):
-        """Coefficient of probe p from the sum of its loss differences; a negative shift of the step goes into it."""
+        """Coefficient of probe p from the sum of its loss differences; a negative shift of the
+        step goes into it."""
         c = total >> self._scale
         clip = self._clip
         c = clip if c > clip else -clip if c < -clip else c

@@ -1,4 +1,5 @@
-# Runs on MicroPython: every step of every recipe with the heap locked; prints the steps and the state's checksum.
+# Runs on MicroPython: every step of every recipe with the heap locked; prints the steps and the
+# state's checksum.
 import sys
 
 import micropython

@@ -3,10 +3,10 @@
 import functools
 
 import numpy as np
-from microzo_host import modelfile, quantize
-from microzo_host.network import Layer, Network, forward
 
 import microzo
+from microzo_host import modelfile, quantize
+from microzo_host.network import Layer, Network, forward
 
 SHAPE = (12, 12, 1)
 CLASSES = 4
@@ -14,7 +14,8 @@ CLASSES = 4
 
 @functools.cache
 def network(seed=3):
-    """conv, depthwise, pointwise, global pool, dense; random weights, logits of equal mean and spread."""
+    """conv, depthwise, pointwise, global pool, dense; random weights, logits of equal mean and
+    spread."""
     rng = np.random.Generator(np.random.PCG64(seed))
 
     def w(*shape):
@@ -51,7 +52,8 @@ def write_model(path):
 
 
 def arrays(model_path, n=60, seed=7):
-    """(shifted images, labels): the labels are what the network says of the images before the shift."""
+    """(shifted images, labels): the labels are what the network says of the images before the
+    shift."""
     model = microzo.load(model_path)
     clean = images(n, seed)
     labels = np.array([model.predict(image.tobytes()) for image in clean], np.uint8)

@@ -78,7 +78,9 @@ def test_labels_of_another_number(tmp_path, x):
 def test_samples_that_do_not_fit_the_model(tmp_path, model):
     data = microzo.Dataset(save(tmp_path, "x.npy", np.zeros((3, 10, 10), np.uint8)))
     for use in (lambda: model.evaluate(data), lambda: microzo.Trainer(model).run(data)):
-        with pytest.raises(ValueError, match="samples of 100 bytes .*, the model takes 12 x 12 x 1"):
+        with pytest.raises(
+            ValueError, match="samples of 100 bytes .*, the model takes 12 x 12 x 1"
+        ):
             use()
 
 

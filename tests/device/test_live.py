@@ -42,7 +42,9 @@ def test_live_spsa_is_journalled_and_resumed(tmp_path, model_path):
 
 def test_live_gradients_cannot_be_replayed(tmp_path, model_path):
     path = str(tmp_path / "live.jrn")
-    feed(microzo.Trainer(microzo.load(model_path), small.short("head"), journal=path), model_path, 2)
+    feed(
+        microzo.Trainer(microzo.load(model_path), small.short("head"), journal=path), model_path, 2
+    )
     x, y = small.arrays(model_path)
     with pytest.raises(ValueError, match="live samples"):
         microzo.replay(microzo.load(model_path), path)

@@ -1,12 +1,13 @@
-"""The same package on MicroPython's unix port: no allocation in a step, the host's bits, resume."""
+"""The same package on MicroPython's unix port: no allocation in a step, the host's bits,
+resume."""
 
 import pathlib
 
 import pytest
 import small
-from microzo_host import emulator
 
 import microzo
+from microzo_host import emulator
 
 HERE = pathlib.Path(__file__).parent
 

@@ -6,9 +6,9 @@ import pathlib
 import numpy as np
 import pytest
 import small
-from microzo_host import modelfile
 
 import microzo
+from microzo_host import modelfile
 
 
 def variant(tmp_path, content):
@@ -80,7 +80,9 @@ def test_any_altered_byte_of_the_data_is_refused(tmp_path, model_path):
         sentence(error)
 
 
-@pytest.mark.parametrize("content", [b"", b"hello, I am a text of some length", b"\x93NUMPY\x01\x00" + bytes(200)])
+@pytest.mark.parametrize(
+    "content", [b"", b"hello, I am a text of some length", b"\x93NUMPY\x01\x00" + bytes(200)]
+)
 def test_other_files_are_no_models(tmp_path, content):
     with pytest.raises(ValueError, match="is not a microzo model: .*microzo quantize"):
         microzo.load(variant(tmp_path, content))

@@ -90,7 +90,11 @@ def test_steps_are_told(model, data):
     trainer = microzo.Trainer(model, small.short("default"))
     told = [str(step) for step in trainer.run(data, steps=5)]
     assert len(told) == 3 + 5
-    assert told[-1].startswith("step 5/5 loss ") and " acc " in told[-1] and "eta 0 s (tail)" in told[-1]
+    assert (
+        told[-1].startswith("step 5/5 loss ")
+        and " acc " in told[-1]
+        and "eta 0 s (tail)" in told[-1]
+    )
 
 
 def test_layers_choose_what_spsa_trains(model, data):
