@@ -5,12 +5,13 @@ line); MICROZO_TRACEBACK=1 shows where it came from.
 """
 
 import importlib
+import keyword
 import os
 import sys
 
 import click
 
-COMMANDS = "quantize plan push run pull eval replay boards doctor romfs".split()
+COMMANDS = "quantize import plan push run pull eval replay boards doctor romfs".split()
 
 
 class Commands(click.Group):
@@ -22,7 +23,8 @@ class Commands(click.Group):
     def get_command(self, ctx, name):
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"{__package__}.commands.{name}").command
+        file = f"{name}_" if keyword.iskeyword(name) else name
+        return importlib.import_module(f"{__package__}.commands.{file}").command
 
     def invoke(self, ctx):
         try:

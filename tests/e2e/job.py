@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 
 import microzo
+from microzo import backend, journal, record
 from microzo_host.demo import prepare, session
 
 RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")
@@ -36,14 +37,26 @@ def files(folder):
 
 
 def on_host(made, recipe, folder, steps=STEPS):
-    """(journal, adapted model) of an uninterrupted run over the kernels in use."""
-    journal, adapted = pathlib.Path(folder, "journal"), pathlib.Path(folder, "adapted")
+    """(journal's records, adapted model) of an uninterrupted run over the kernels in use."""
+    path, adapted = pathlib.Path(folder, "journal"), pathlib.Path(folder, "adapted")
     model = microzo.load(str(made.model))
-    trainer = microzo.Trainer(model, recipe, layers="all", seed=SEED, journal=str(journal))
+    trainer = microzo.Trainer(model, recipe, layers="all", seed=SEED, journal=str(path))
     for _ in trainer.run(microzo.Dataset(*made.data), steps=steps):
         pass
     model.save(str(adapted))
-    return journal.read_bytes(), adapted.read_bytes()
+    return records(path), adapted.read_bytes()
+
+
+def records(path):
+    """The records of a journal but the recipe's text, whose order of keys is the platform's."""
+    reader = journal.Reader(backend.kernels(), str(path))
+    found = []
+    while (rec := reader.next()) is not None:
+        if rec[0] != record.RECIPE:
+            found.append(bytes(rec))
+    assert reader.end == reader.length
+    reader.close()
+    return found
 
 
 def settings(recipe, steps=STEPS):

@@ -10,7 +10,7 @@ from microzo_host import push
 def test_demo(builds, tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "microzo_host.demo", "--quick", "--no-bp", "--out", str(tmp_path),
-         "--corruptions", "rotate_fixed", "fog"],
+         "--corruptions", "translate", "fog"],
         cwd=push.ROOT, capture_output=True, text=True, timeout=500,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
@@ -25,7 +25,7 @@ def test_demo(builds, tmp_path):
         "corruptions", "ram_peak_bytes", "ram_limit_bytes", "replay_identical", "steps",
         "instructions_per_step",
     }  # fmt: skip
-    assert set(found["corruptions"]) == {"rotate_fixed", "fog"}
+    assert set(found["corruptions"]) == {"translate", "fog"}
     for row in found["corruptions"].values():
         assert set(row) == {"zero_shot", "default", "forward_only", "bp"}
         assert row["default"] >= row["zero_shot"] and row["bp"] is None

@@ -10,9 +10,9 @@ from .. import corruptions, datasets, demonet, modelfile, quantize
 CALIBRATION = 512  # clean images
 TRAIN, TEST = 256, 500
 SEED = 1
-# Three cameras: one is noisy, one is fogged up, one was mounted askew.
+# Three cameras: one is noisy, one is fogged up, one is loose or was mounted askew.
 CORRUPTIONS = {
-    "mnist": {"noise": 5, "fog": 5, "rotate_fixed": 5},
+    "mnist": {"noise": 5, "fog": 5, "translate": 5},
     "fashion": {"noise": 3, "fog": 3, "rotate_fixed": 3},
 }
 
