@@ -8,6 +8,7 @@ exact for sums below 2^24 (float32) or 2^53 (float64). Tests hold it to the orac
 import math
 
 import numpy as np
+
 from microzo import layout as L
 
 from . import modelfile

@@ -9,6 +9,7 @@ stored for realign, with the limits and perturbation sizes that training uses.
 import math
 
 import numpy as np
+
 from microzo import layout as L
 
 from . import intforward, modelfile, network

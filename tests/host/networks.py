@@ -1,6 +1,7 @@
 """Small random float networks for the host tests."""
 
 import numpy as np
+
 from microzo_host.network import BatchNorm, Layer, Network
 
 

@@ -3,6 +3,7 @@
 import networks
 import numpy as np
 import pytest
+
 from microzo_host import (
     bp,
     corruptions,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from microzo import layout as L
 from microzo import plan as planner
 from microzo_host import intforward, modelfile, quantize, safetensors
