@@ -338,6 +338,14 @@ def good_cases(seed, i):
     yield from plain_cases(rng)
 
 
+def image_cases(seed):
+    """Every call on a network of the usual size."""
+    rng = random.Random(seed)
+    net = netgen.image_net(rng)
+    functions = (*NET_FUNCTIONS, "tail_grad", "probe", "probe", "update", "stats", "realign")
+    return net_cases(rng, net, functions)
+
+
 def loss_cases(seed):
     """The loss of 1 to 1024 classes."""
     for classes in (1, 2, 3, 100, 1023, 1024):

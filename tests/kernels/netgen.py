@@ -321,3 +321,20 @@ def tail_net(rng, content=None):
     net.head = len(net.ops)
     net.dense(t, rng.choice((1, 2, 5, 10)), logits=rng.random() < 0.5)
     return net.finish(first=net.tail, pin_outputs=(net.tail,))
+
+
+def image_net(content):
+    """A 28x28 classifier of depthwise-separable blocks with a residual, as users have."""
+    net = Network(content, (28, 28, 1))
+    t = net.conv(0, 8, (3, 3), (2, 2), (0, 1, 0, 1))
+    for channels, stride in ((16, 2), (32, 1), (32, 2)):
+        t = net.dwconv(t, 1, (3, 3), (stride, stride), (1, 1, 1, 1))
+        t = net.conv(t, channels, (1, 1))
+    t = net.add(net.conv(t, 32, (3, 3), (1, 1), (1, 1, 1, 1)), t)
+    net.tail = len(net.ops)
+    t = net.conv(t, 40, (1, 1))
+    t = net.pool(t, L.AVGPOOL, (4, 4), (4, 4))
+    net.head = len(net.ops)
+    net.dense(t, 10, logits=True)
+    net.first = 4
+    return net.finish(trainable=2, first=net.first, pin_outputs=(net.tail - 1, net.tail))

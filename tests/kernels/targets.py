@@ -24,10 +24,10 @@ class Missing(Exception):
 
 
 class Local:
-    """A module of this Python."""
+    """A module of this Python. `slow` ones are the pure-Python kernels."""
 
     def __init__(self, name, nets):
-        self.nets, self.sees_memory = nets, not name.endswith("pykernels")
+        self.nets, self.slow = nets, name.endswith("pykernels")
         try:
             self.module = device_runner.load(name)
         except (ImportError, OSError) as e:
@@ -57,7 +57,7 @@ class UnixPort:
     def __init__(self, kind, nets):
         from microzo_host.emulator import BoardError, Unix
 
-        self.nets, self.sees_memory = nets, kind != "pykernels"
+        self.nets, self.slow = nets, kind == "pykernels"
         self.name = "microzo.pykernels" if kind == "pykernels" else "_microzo"
         path = [HERE, ROOT / "device"]
         if kind == "natmod":
@@ -76,27 +76,30 @@ class UnixPort:
 
 
 class EmulatedBoard:
-    """The 256-KB board: firmware with the module, or stock firmware and the native module."""
+    """The board: firmware with the module, or stock firmware and the native module or Python."""
 
-    def __init__(self, usermod, nets):
+    def __init__(self, kind, nets):
         from microzo_host import emulator
 
-        self.nets, self.sees_memory = nets, True
-        self.usermod, self.emulator = usermod, emulator
-        self.module = None if usermod else native_module("armv7emsp").read_bytes()
-        firmware = emulator.FIRMWARE / f"mps2-an386-256K-{'usermod' if usermod else 'stock'}.elf"
-        if not firmware.is_file():
-            raise Missing(f"{firmware.name} is not built; run `make firmware` first.")
+        self.nets, self.slow = nets, kind == "pykernels"
+        self.emulator, self.usermod = emulator, kind == "usermod"
+        self.ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
+        self.name = "microzo.pykernels" if self.slow else "_microzo"
+        self.files = {"device_runner.py": HERE / "device_runner.py"}
+        if kind == "natmod":
+            self.files["lib/_microzo.mpy"] = native_module("armv7emsp").read_bytes()
+        if self.slow:
+            self.files["microzo/__init__.py"] = b""
+            for name in ("layout.py", "pykernels.py"):
+                self.files["microzo/" + name] = ROOT / "device" / "microzo" / name
+        firmware = f"mps2-an386-{self.ram}-{'usermod' if self.usermod else 'stock'}.elf"
+        if not (emulator.FIRMWARE / firmware).is_file():
+            raise Missing(f"{firmware} is not built; run `make firmware` first.")
 
     def run(self, cases):
-        fs = {
-            "cases.bin": caseformat.pack_all(cases),
-            "device_runner.py": HERE / "device_runner.py",
-        }
-        if self.module:
-            fs["lib/_microzo.mpy"] = self.module
-        code = "import device_runner; device_runner.run('_microzo', 'cases.bin')"
-        with self.emulator.Board(ram="256K", usermod=self.usermod, fs=fs) as board:
+        fs = {"cases.bin": caseformat.pack_all(cases), **self.files}
+        code = f"import device_runner; device_runner.run({self.name!r}, 'cases.bin')"
+        with self.emulator.Board(ram=self.ram, usermod=self.usermod, fs=fs) as board:
             try:
                 return parse(board.exec(code, timeout=300), len(cases))
             except self.emulator.BoardError as e:
@@ -117,8 +120,9 @@ KINDS = {
     "unix-usermod": (UnixPort, "usermod", 100),
     "unix-natmod": (UnixPort, "natmod", 100),
     "unix-pykernels": (UnixPort, "pykernels", 12),
-    "board-usermod": (EmulatedBoard, True, 50),
-    "board-natmod": (EmulatedBoard, False, 50),
+    "board-usermod": (EmulatedBoard, "usermod", 50),
+    "board-natmod": (EmulatedBoard, "natmod", 50),
+    "board-pykernels": (EmulatedBoard, "pykernels", 3),
 }
 
 

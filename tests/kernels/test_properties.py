@@ -25,7 +25,7 @@ def target(request):
 
 
 def examples(target, count):
-    slower = 1 if target.sees_memory else 5
+    slower = 5 if target.slow else 1
     return settings(
         max_examples=count * (10 if targets.FULL else 1) // slower,
         deadline=None,
@@ -78,7 +78,7 @@ def wide_net(content, k, widths):
 @pytest.mark.parametrize("k", [1, 31, 32, 33, 128, 1023, 1024, 2000])
 def test_long_rows(target, k):
     content = random.Random(k)
-    for _ in range(3 if target.sees_memory else 1):
+    for _ in range(1 if target.slow else 3):
         net = wide_net(content, k, 3)
         assert target.run([judge(case, oracle) for case in casegen.net_cases(content, net)]) == []
 

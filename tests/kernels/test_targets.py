@@ -1,6 +1,8 @@
 """Every target against the oracle: good, refused and spoilt calls."""
 
 import functools
+import subprocess
+import sys
 
 import badcases
 import casegen
@@ -43,6 +45,11 @@ def judged_plan_cases(count):
     return cases
 
 
+@functools.cache
+def judged_images(seed):
+    return [judge(case, oracle) for case in casegen.image_cases(seed)]
+
+
 def run_all(target, cases):
     bad = []
     for i in range(0, len(cases), CHUNK):
@@ -57,8 +64,14 @@ def test_good_calls_give_the_oracles_bits(target):
     assert run_all(target, cases) == []
 
 
+def test_a_network_of_the_usual_size(target):
+    for seed in range(1 if target.slow else 4):
+        cases = judged_images(seed)
+        assert target.run(cases[:3] if target.slow and not targets.FULL else cases) == []
+
+
 def test_bad_calls_are_refused_and_change_nothing(target):
-    cases = [case for case, strict in judged_bad_cases() if target.sees_memory or not strict]
+    cases = [case for case, strict in judged_bad_cases() if not (target.slow and strict)]
     assert len(cases) > 1500
     assert [case.function for case in cases if not badcases.is_refused(case)] == []
     assert run_all(target, cases) == []
@@ -70,6 +83,12 @@ def test_altered_plans_are_refused_or_give_the_same(target):
 
 
 def test_spoilt_calls_stay_inside_their_buffers(target):
-    if not target.sees_memory:
-        pytest.skip("Python cannot leave a buffer")
     assert run_all(target, list(fuzzgen.fuzz_cases(3, 20 * target.nets))) == []
+
+
+def test_spoilt_calls_under_the_sanitizers():
+    """No address error and no undefined behaviour, whatever the arguments."""
+    command = [sys.executable, targets.HERE / "fuzz.py", "--sanitize"]
+    command += ["--n", "100000" if targets.FULL else "3000"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
