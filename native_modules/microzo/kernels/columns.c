@@ -58,15 +58,16 @@ static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *
     const mz_layer_t *l = view->layer;
     mz_scale_t *scale = (mz_scale_t *)(void *)(to + 8 * l->k4);
     bool fast = c + 4 <= l->out_c && view->sums == NULL && l->logits == NULL;
+    int32_t n = mz_min(4, l->out_c - c);
+    mz_channels_load(view, c, n, channels);
     for (int32_t i = 0; i < 4; ++i) {
         // A short last quad repeats its last channel; the copies are not stored.
-        int32_t row = mz_min(c + i, l->out_c - 1);
-        mz_quad_row(view, row, i, to, (int16_t *)(void *)s->column);
-        mz_channel_load(view, row, &channels[i]);
-        int32_t right = -channels[i].shift;
-        fast = fast && mz_channel_fast(&channels[i], s->bias_room);
-        scale[i].bias2 = (int32_t)((uint32_t)channels[i].bias * 2);
-        scale[i].mult = channels[i].mult;
+        const mz_channel_t *channel = &channels[mz_min(i, n - 1)];
+        mz_quad_row(view, c + mz_min(i, n - 1), i, to, (int16_t *)(void *)s->column);
+        int32_t right = -channel->shift;
+        fast = fast && mz_channel_fast(channel, s->bias_room);
+        scale[i].bias2 = (int32_t)((uint32_t)channel->bias * 2);
+        scale[i].mult = channel->mult;
         scale[i].right = right;
         if (fast) {
             scale[i].round = (1 << (right - 1)) + l->out_zp * (1 << right);
@@ -171,10 +172,11 @@ static void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
 static void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
     const mz_channel_t *channels) {
     int32_t acc[4];
-    for (int32_t i = 0; i < 4; ++i) {
+    int32_t n = mz_min(4, s->view->layer->out_c - c);
+    for (int32_t i = 0; i < n; ++i) {
         acc[i] = s->gemm.raw[2 * i + lane] + channels[i].bias;
     }
-    mz_output(s->view, p + lane, c, mz_min(4, s->view->layer->out_c - c), channels, acc);
+    mz_output(s->view, p + lane, c, n, channels, acc);
 }
 
 // All positions of `quads` fast quads, or of one that is not (channels given).

@@ -1,5 +1,129 @@
-// Dense layer: one position, so every packed row is used once.
+// Dense layer: one position, so every row of weights is used once.
+#include "arch/arch.h"
 #include "ops.h"
+
+#if MZ_DSP
+
+#include "dense.h"
+#include "output.h"
+#include "pack.h"
+
+// Masked wide rows are products scaled by 2^(8 - f): as many inputs at a time as fit.
+#define CHUNK 256
+
+typedef struct {
+    const mz_view_t *view;
+    int kind;
+    bool packed; // rows that do not lie on words are packed first, with their signs
+    int32_t sum; // of the inputs
+    mz_minus4_t minus;
+} dense_t;
+
+static void dense_open(dense_t *s, const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    const void *rows = l->master == NULL ? (const void *)l->weights : (const void *)l->master;
+    s->view = view;
+    s->kind = l->master == NULL ? MZ_ROWS_INT8 : view->wide ? MZ_ROWS_WIDE : MZ_ROWS_MASTER;
+    s->packed = l->k != l->k4 || ((uintptr_t)rows & 3);
+    if (s->packed) {
+        s->kind = MZ_ROWS_WIDE;
+    }
+    s->minus.bytes = l->scratch + 2 * l->k4;
+    s->minus.words = (int32_t)mz_row_words(l->k);
+    s->minus.stream = view->weight_stream;
+    s->minus.counts = l->in_zp != -128;
+    s->minus.last_mask = 0;
+    for (int32_t r = (l->k - 1) & ~31; r < l->k; ++r) {
+        s->minus.last_mask |= 1u << (((r & 31) >> 2) + ((r & 3) << 3));
+    }
+    s->sum = mz_dense_expand(l, s->kind, l->scratch, (uint8_t *)s->minus.bytes);
+}
+
+static const void *row_address(const dense_t *s, int32_t row, int32_t i) {
+    const mz_layer_t *l = s->view->layer;
+    if (s->packed) {
+        int16_t *to = (int16_t *)(void *)(s->minus.bytes + ((l->k4 + 31) & ~31)) + i * l->k4;
+        mz_pack_row(s->view, row, to);
+        return to;
+    }
+    return s->kind == MZ_ROWS_INT8 ? (const void *)(l->weights + row * l->k)
+        : (const void *)(l->master + row * l->k);
+}
+
+// dot->acc += products of the four rows.
+static void products(const dense_t *s, mz_dot4_t *dot) {
+    const mz_layer_t *l = s->view->layer;
+    if (s->kind == MZ_ROWS_INT8) {
+        mz_dot4_range(dot, s->kind, l->scratch, 0, l->k4);
+        mz_dot4_int8(dot);
+        return;
+    }
+    if (s->kind == MZ_ROWS_MASTER) {
+        mz_dot4_range(dot, s->kind, l->scratch, 0, l->k4);
+        mz_dot4_master(dot);
+        return;
+    }
+    int32_t drop = s->packed ? 0 : 8 - s->view->f;
+    int32_t acc[4];
+    for (int32_t i = 0; i < 4; ++i) {
+        acc[i] = dot->acc[i];
+    }
+    dot->mask = (0xffffu << drop & 0xffff) * 0x00010001u;
+    for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
+        mz_dot4_range(dot, s->kind, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
+        for (int32_t i = 0; i < 4; ++i) {
+            dot->acc[i] = 0;
+        }
+        mz_dot4_wide(dot);
+        for (int32_t i = 0; i < 4; ++i) {
+            dot->rows[i] = (const int16_t *)dot->rows[i] + CHUNK;
+            acc[i] += dot->acc[i] >> drop;
+        }
+    }
+    for (int32_t i = 0; i < 4; ++i) {
+        dot->acc[i] = acc[i];
+    }
+}
+
+// eps times the sum of sign * input, for the rows c..: all inputs less twice those with -1.
+static void perturb(dense_t *s, int32_t c, int32_t *acc) {
+    const mz_layer_t *l = s->view->layer;
+    for (int32_t i = 0; i < 4; ++i) {
+        s->minus.next[i] = (uint32_t)((c + i) * s->minus.words);
+        s->minus.count[i] = 0;
+    }
+    mz_minus4(&s->minus);
+    for (int32_t i = 0; i < 4; ++i) {
+        int32_t minus = s->minus.sum[i] - (128 + l->in_zp) * s->minus.count[i];
+        acc[i] += s->view->eps * (s->sum - 2 * minus);
+    }
+}
+
+void mz_dense(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    dense_t s;
+    mz_dot4_t dot;
+    mz_channel_t channels[4];
+    dense_open(&s, view);
+    for (int32_t c = 0; c < l->out_c; c += 4) {
+        int32_t n = mz_min(4, l->out_c - c);
+        mz_channels_load(view, c, n, channels);
+        for (int32_t i = 0; i < 4; ++i) {
+            // A short last quad repeats its last row; the copies are not stored.
+            int32_t row = mz_min(i, n - 1);
+            dot.acc[i] = channels[row].bias;
+            dot.rows[i] = row_address(&s, c + row, i);
+        }
+        products(&s, &dot);
+        if (view->eps != 0 && !s.packed) {
+            perturb(&s, c, dot.acc);
+        }
+        mz_output(view, 0, c, n, channels, dot.acc);
+    }
+}
+
+#else
+
 #include "tile.h"
 
 void mz_dense(const mz_view_t *view) {
@@ -13,3 +137,5 @@ void mz_dense(const mz_view_t *view) {
         mz_tile_store(&tile, 0, acc);
     }
 }
+
+#endif

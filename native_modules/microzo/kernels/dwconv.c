@@ -49,9 +49,7 @@ static void blocks(const mz_view_t *view) {
     for (int32_t c = 0; c < l->out_c; c += MZ_DW_BLOCK) {
         int32_t n = mz_min(MZ_DW_BLOCK, l->out_c - c);
         pack_block(view, c, n, w);
-        for (int32_t j = 0; j < n; ++j) {
-            mz_channel_load(view, c + j, &channels[j]);
-        }
+        mz_channels_load(view, c, n, channels);
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
             mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
             for (int32_t ox = 0; ox < l->out_w; ++ox) {
@@ -75,6 +73,7 @@ static bool pack_quad(const mz_view_t *view, int32_t c, int16_t *w, mz_channel_t
     int16_t *row = w + 4 * l->k;
     bool fast = view->sums == NULL && l->logits == NULL;
     int32_t room = mz_bias_room(view);
+    mz_channels_load(view, c, 4, channels);
     for (int32_t i = 0; i < 4; ++i) {
         // Channels 0, 2 share a word, and so do 1, 3.
         int16_t *to = w + 2 * (i & 1) + (i >> 1);
@@ -82,7 +81,6 @@ static bool pack_quad(const mz_view_t *view, int32_t c, int16_t *w, mz_channel_t
         for (int32_t tap = 0; tap < l->k; ++tap) {
             to[4 * tap] = row[tap];
         }
-        mz_channel_load(view, c + i, &channels[i]);
         int32_t right = -channels[i].shift;
         fast = fast && mz_channel_fast(&channels[i], room);
         quad->bias[i] = channels[i].bias;

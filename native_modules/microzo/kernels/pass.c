@@ -62,28 +62,44 @@ static int32_t output_lsb(const mz_layer_t *layer, int32_t c) {
     if (right > 30) {
         return 1;
     }
-    return (int32_t)mz_sat64(mz_rsh(v, right), 1, 1 << 20);
+    if (v > (1 << 16) || right < -4) {
+        return (int32_t)mz_sat64(mz_rsh(v, right), 1, 1 << 20); // no multiplier of a network
+    }
+    if (right > 0) {
+        return mz_max(1, (int32_t)(v + ((uint32_t)1 << (right - 1))) >> right);
+    }
+    return mz_min((int32_t)(v << -right), 1 << 20);
 }
 
 int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
     return mz_max(1, (layer->eps_b * output_lsb(layer, c)) >> 2);
 }
 
-void mz_channel_load(const mz_view_t *view, int32_t c, mz_channel_t *channel) {
+static int32_t perturbed_bias(const mz_view_t *view, int32_t c, int32_t bias) {
+    int32_t eps = mz_bias_eps(view->layer, c);
+    bool negative = mz_sign_bit(mz_word(view->bias_stream, (uint32_t)c >> 5), c);
+    return bias + (negative ? -view->bias_sign * eps : view->bias_sign * eps);
+}
+
+void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
     const mz_layer_t *l = view->layer;
-    int32_t bias = mz_layer_bias(l, c);
-    channel->mult = mz_layer_mult(l, c);
-    channel->shift = mz_layer_shift(l, c) - view->f;
-    channel->lmult = 0;
-    channel->lshift = 0;
-    if (l->logits != NULL) {
-        channel->lmult = mz_max(l->lmult[c], 0);
-        channel->lshift = mz_sat(l->lshift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - view->f;
+    const int32_t *biases = l->state_bias != NULL ? l->state_bias : l->bias;
+    const int32_t *mults = l->state_mult != NULL ? l->state_mult : l->mult;
+    const int8_t *shifts = l->state_mult != NULL ? l->state_shift : l->shift;
+    int32_t f = view->f;
+    for (int32_t end = c + n; c < end; ++c, ++channel) {
+        int32_t bias = mz_sat(biases[c], -l->b_max, l->b_max);
+        if (view->bias_sign) {
+            bias = perturbed_bias(view, c, bias);
+        }
+        channel->bias = bias * (1 << f);
+        channel->mult = mz_max(mults[c], 0);
+        channel->shift = mz_sat(shifts[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
+        channel->lmult = 0;
+        channel->lshift = 0;
+        if (l->logits != NULL) {
+            channel->lmult = mz_max(l->lmult[c], 0);
+            channel->lshift = mz_sat(l->lshift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
+        }
     }
-    if (view->bias_sign) {
-        int32_t eps = mz_bias_eps(l, c);
-        bool negative = mz_sign_bit(mz_word(view->bias_stream, (uint32_t)c >> 5), c);
-        bias += negative ? -view->bias_sign * eps : view->bias_sign * eps;
-    }
-    channel->bias = bias * (1 << view->f);
 }

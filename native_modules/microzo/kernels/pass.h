@@ -43,7 +43,8 @@ typedef struct {
 
 void mz_pass_plain(mz_pass_t *pass, int32_t mode);
 void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const mz_pass_t *pass);
-void mz_channel_load(const mz_view_t *view, int32_t c, mz_channel_t *channel);
+// Channels c..c+n-1.
+void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channels);
 // Values as they stand, made safe: a hostile buffer gives wrong numbers, not overflow.
 int32_t mz_layer_bias(const mz_layer_t *layer, int32_t c);
 int32_t mz_layer_mult(const mz_layer_t *layer, int32_t c);

@@ -24,7 +24,10 @@ static inline void mz_tile_load(mz_tile_t *tile, const mz_view_t *view, int32_t 
         // A short last tile repeats its last channel; the copies are not stored.
         int32_t row = c + mz_min(i, tile->n - 1);
         mz_pack_row(view, row, tile->w + i * l->k4);
-        mz_channel_load(view, row, &tile->channels[i]);
+    }
+    mz_channels_load(view, c, tile->n, tile->channels);
+    for (int32_t i = tile->n; i < MZ_TILE; ++i) {
+        tile->channels[i] = tile->channels[tile->n - 1];
     }
 }
 

@@ -1,29 +1,62 @@
 #include "update.h"
+#include "arch/arch.h"
+#include "arch/steps.h"
 
-// Sums coefficient * sign of up to 32 elements that share their words (count of them
-// are used, so only whole fours below it are formed).
-static void gather(const mz_stream_t *streams, const int32_t *pairs, int32_t n, uint32_t word_index,
-    int32_t count, int32_t *sum) {
-    for (int32_t r = 0; r < 32; ++r) {
-        sum[r] = 0;
-    }
-    for (int32_t j = 0; j < n; ++j) {
-        uint32_t word = mz_word(streams[j], word_index);
-        int32_t coef = pairs[2 * j + 1];
-        int32_t twice = 2 * coef;
-        for (int32_t *s = sum; s < sum + count; s += 4) {
-            s[0] += coef - twice * (int32_t)(word & 1);
-            s[1] += coef - twice * (int32_t)((word >> 8) & 1);
-            s[2] += coef - twice * (int32_t)((word >> 16) & 1);
-            s[3] += coef - twice * (int32_t)((word >> 24) & 1);
-            word >>= 1;
+// Four pairs at a time: their sign bits of an element make an index 0..15, and a table
+// holds the sum of coefficient * sign for each. 64 pairs are 16 such groups.
+#define GROUP 4
+#define MAX_GROUPS (MZ_MAX_PAIRS / GROUP)
+
+typedef struct {
+    int32_t n;
+    mz_stream_t streams[MZ_MAX_PAIRS];
+    int32_t sums[MAX_GROUPS][16];
+} pairs_t;
+
+static void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
+    p->n = n;
+    p->sums[0][0] = 0;
+    for (int32_t g = 0; g < n; g += GROUP) {
+        int32_t *sums = p->sums[g / GROUP];
+        int32_t size = 1;
+        sums[0] = 0;
+        for (int32_t j = g; j < n && j < g + GROUP; ++j, size *= 2) {
+            int32_t coef = pairs[2 * j + 1];
+            p->streams[j] = mz_stream(pairs[2 * j], t);
+            for (int32_t i = 0; i < size; ++i) {
+                sums[i + size] = sums[i] - coef;
+                sums[i] += coef;
+            }
         }
     }
 }
 
-static void open_streams(mz_stream_t *streams, const int32_t *pairs, int32_t n, uint32_t t) {
-    for (int32_t j = 0; j < n; ++j) {
-        streams[j] = mz_stream(pairs[2 * j], t);
+// The words of a group; those of missing pairs are 0.
+static inline void draw(const pairs_t *p, int32_t g, uint32_t word_index, uint32_t *words) {
+    for (int32_t j = 0; j < GROUP; ++j) {
+        words[j] = g + j < p->n ? mz_word(p->streams[g + j], word_index) : 0;
+    }
+}
+
+static inline void put(int32_t *sum, int32_t v, bool first) {
+    *sum = first ? v : *sum + v;
+}
+
+// Sums of coefficient * sign of 32 elements.
+static void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) {
+    for (int32_t g = 0; g == 0 || g < p->n; g += GROUP) {
+        const int32_t *sums = p->sums[g / GROUP];
+        uint32_t words[GROUP];
+        draw(p, g, word_index, words);
+        for (int32_t i = 0; i < 4; ++i) {
+            uint32_t v = mz_nibbles(words, i);
+            int32_t *to = sum + 4 * i;
+            #pragma GCC unroll 4
+            for (int32_t b = 0; b < 4; ++b) {
+                put(&to[b], sums[(v >> 8 * b) & 15], g == 0);
+                put(&to[b + 16], sums[(v >> (8 * b + 4)) & 15], g == 0);
+            }
+        }
     }
 }
 
@@ -52,17 +85,14 @@ static void move_wide(int16_t *w, const int32_t *sum, int32_t count, int32_t eps
     }
 }
 
-static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
-    mz_stream_t streams[MZ_MAX_PAIRS];
+static void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, int32_t shift) {
     int32_t sum[32];
-    uint32_t words = mz_row_words(l->k);
-    bool narrow = fits_narrow(pairs, n, l->eps_w, shift);
-    open_streams(streams, pairs, n, 4 * (uint32_t)l->tid);
+    uint32_t next = 0;
     for (int32_t c = 0; c < l->out_c; ++c) {
         int16_t *row = l->master + c * l->k;
         for (int32_t start = 0; start < l->k; start += 32) {
             int32_t count = mz_min(32, l->k - start);
-            gather(streams, pairs, n, (uint32_t)c * words + ((uint32_t)start >> 5), count, sum);
+            gather(p, next++, sum);
             if (narrow) {
                 move_narrow(row + start, sum, count, l->eps_w, shift);
             } else {
@@ -72,13 +102,68 @@ static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n,
     }
 }
 
+// Up to four pairs: the table holds the steps themselves. A master less any step of more
+// than twice the limit is at its limit.
+static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+    int32_t steps[16];
+    uint32_t words[GROUP];
+    uint32_t next = 0;
+    bool halves = l->k % 4 == 0;
+#if MZ_DSP
+    int16_t tops[16];
+#endif
+    for (int32_t i = 0; i < 1 << p->n; ++i) {
+        int64_t step = mz_rsh((int64_t)p->sums[0][i] * l->eps_w, shift);
+        steps[i] = (int32_t)mz_sat64(step, -2 * MZ_MASTER_LIMIT, 2 * MZ_MASTER_LIMIT);
+        halves = halves && mz_within(steps[i], -32000, 32000);
+#if MZ_DSP
+        tops[i] = (int16_t)(MZ_STEP_TOP - steps[i]);
+#endif
+    }
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int16_t *row = l->master + c * l->k;
+#if MZ_DSP
+        if (halves && p->n == 1) {
+            mz_row_one_pair(row, l->k, p->streams[0], next, steps);
+            next += mz_row_words(l->k);
+            continue;
+        }
+#endif
+        for (int32_t start = 0; start < l->k; start += 32) {
+            draw(p, 0, next++, words);
+            int32_t count = l->k - start;
+            if (count < 32) {
+                mz_few_steps(row + start, count, words, p->n, steps);
+                break;
+            }
+#if MZ_DSP
+            if (halves) {
+                mz_run_of_halves(row + start, words, tops);
+                continue;
+            }
+#endif
+            mz_run_of_steps(row + start, words, steps);
+        }
+    }
+}
+
+static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+    pairs_t p;
+    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid);
+    if (n > 0 && n <= GROUP) {
+        few_pairs(l, &p, shift);
+    } else {
+        many_pairs(l, &p, fits_narrow(pairs, n, l->eps_w, shift), shift);
+    }
+}
+
 static void update_biases(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
-    mz_stream_t streams[MZ_MAX_PAIRS];
+    pairs_t p;
     int32_t sum[32];
-    open_streams(streams, pairs, n, 4 * (uint32_t)l->tid + 1);
+    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + 1);
     for (int32_t start = 0; start < l->out_c; start += 32) {
         int32_t count = mz_min(32, l->out_c - start);
-        gather(streams, pairs, n, (uint32_t)start >> 5, count, sum);
+        gather(&p, (uint32_t)start >> 5, sum);
         for (int32_t r = 0; r < count; ++r) {
             int64_t step = mz_rsh((int64_t)sum[r] * mz_bias_eps(l, start + r), shift + 8);
             int64_t v = l->state_bias[start + r] - step;

@@ -1,0 +1,185 @@
+// Dense layers for the Arm DSP extension: rows of weights are used as they lie in memory.
+#include "arch.h"
+
+#if MZ_DSP
+
+#include "../dense.h"
+#include "dsp.h"
+
+#define UNROLL 4 // groups of four inputs in a round
+
+// Bytes of code for a group.
+static const uint8_t group_code[] = {21 * 4, 29 * 4, 21 * 4};
+
+// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 two pairs of inputs, r11 r12 weights, lr a
+// constant. On the stack: the struct, the end of the input, where to enter the loop.
+#define DOT4(group) \
+    ".syntax unified\n" \
+    group \
+    ".macro mz_group\n" \
+    "    ldrd r9, r10, [r0], #8\n" \
+    "    mz_row r1, r5\n" \
+    "    mz_row r2, r6\n" \
+    "    mz_row r3, r7\n" \
+    "    mz_row r4, r8\n" \
+    ".endm\n" \
+    "    push {r0, r4-r11, lr}\n" \
+    "    add r12, r0, #36\n" \
+    "    ldm r12, {r9, r10, lr}\n" \
+    "    adr r11, 1f\n" \
+    "    add r10, r11\n" \
+    "    orr r10, r10, #1\n" \
+    "    push {r9}\n" \
+    "    ldm r0, {r0-r8}\n" \
+    "    bx r10\n" \
+    "    .balign 4\n" \
+    "1:\n" \
+    "    .rept 4\n" \
+    "    mz_group\n" \
+    "    .endr\n" \
+    "    ldr r12, [sp]\n" \
+    "    cmp r0, r12\n" \
+    "    bne 1b\n" \
+    "    pop {r9, r12}\n" \
+    "    add r12, r12, #20\n" \
+    "    stm r12, {r5-r8}\n" \
+    "    pop {r4-r11, pc}\n" \
+    ".purgem mz_row\n" \
+    ".purgem mz_group\n"
+
+__attribute__((naked, noinline)) void mz_dot4_int8(mz_dot4_t *dot) {
+    __asm volatile (
+        DOT4(
+        ".macro mz_row from:req, sum:req\n"
+        "    ldr r11, [\\from], #4\n"
+        "    sxtb16 r12, r11\n"
+        "    sxtb16 r11, r11, ror #8\n"
+        "    smlad \\sum, r12, r9, \\sum\n"
+        "    smlad \\sum, r11, r10, \\sum\n"
+        ".endm\n"
+        )
+    );
+}
+
+__attribute__((naked, noinline)) void mz_dot4_master(mz_dot4_t *dot) {
+    __asm volatile (
+        DOT4(
+        ".macro mz_row from:req, sum:req\n"
+        "    ldrd r11, r12, [\\from], #8\n"
+        "    sadd16 r11, r11, lr\n"
+        "    sadd16 r12, r12, lr\n"
+        "    sxtb16 r11, r11, ror #8\n"
+        "    sxtb16 r12, r12, ror #8\n"
+        "    smlad \\sum, r11, r9, \\sum\n"
+        "    smlad \\sum, r12, r10, \\sum\n"
+        ".endm\n"
+        )
+    );
+}
+
+__attribute__((naked, noinline)) void mz_dot4_wide(mz_dot4_t *dot) {
+    __asm volatile (
+        DOT4(
+        ".macro mz_row from:req, sum:req\n"
+        "    ldrd r11, r12, [\\from], #8\n"
+        "    and r11, lr\n"
+        "    and r12, lr\n"
+        "    smlad \\sum, r11, r9, \\sum\n"
+        "    smlad \\sum, r12, r10, \\sum\n"
+        ".endm\n"
+        )
+    );
+}
+
+void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
+    uint32_t rest = (uint32_t)(end - begin) / 4 % UNROLL;
+    dot->x = (const uint8_t *)x + 2 * begin;
+    dot->x_end = (const uint8_t *)x + 2 * end;
+    dot->skip = rest ? (UNROLL - rest) * group_code[kind] : 0;
+    if (kind == MZ_ROWS_MASTER) {
+        dot->mask = 0x00800080; // the rounding
+    }
+}
+
+int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *bytes) {
+    const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
+    mz_word_t *to = expanded;
+    mz_word_t *biased = (mz_word_t *)(void *)bytes;
+    uint32_t add = mz_both(-l->in_zp);
+    uint32_t sum = 0;
+    for (int32_t i = 0; i < l->k4; i += 4) {
+        uint32_t v;
+        if (i + 4 <= l->k) {
+            v = *from++;
+        } else {
+            uint8_t last[4];
+            for (int32_t j = 0; j < 4; ++j) {
+                last[j] = (uint8_t)(i + j < l->k ? l->in[i + j] : l->in_zp);
+            }
+            v = last[0] | (uint32_t)last[1] << 8 | (uint32_t)last[2] << 16 | (uint32_t)last[3] << 24;
+        }
+        uint32_t a = mz_sxtab16(add, v);
+        uint32_t b = mz_sxtab16_8(add, v);
+        sum = mz_smlad(a, 0x00010001, sum);
+        sum = mz_smlad(b, 0x00010001, sum);
+        *to++ = kind == MZ_ROWS_INT8 ? a : mz_pkhbt_16(a, b);
+        *to++ = kind == MZ_ROWS_INT8 ? b : mz_pkhtb_16(b, a);
+        *biased++ = v ^ 0x80808080u;
+    }
+    for (int32_t i = l->k4; i & 31; i += 4) {
+        *biased++ = 0;
+    }
+    for (int32_t i = l->k; i < l->k4; ++i) {
+        bytes[i] = 0;
+    }
+    return (int32_t)sum;
+}
+
+// One step of a row: the top bit of each byte of the sign word chooses its input or 0,
+// and leaves the word.
+#define STEP(s, sum) \
+    __asm ( \
+        "uadd8 %0, %0, %0\n" \
+        "sel r12, %2, %3\n" \
+        "usada8 %1, r12, %3, %1\n" \
+        : "+r" (s), "+r" (sum) : "r" (x), "r" (0) : "r12", "cc")
+
+static uint32_t ones(uint32_t v) {
+    v -= (v >> 1) & 0x55555555;
+    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+    v = (v + (v >> 4)) & 0x0f0f0f0f;
+    return (v * 0x01010101) >> 24;
+}
+
+void mz_minus4(mz_minus4_t *minus) {
+    const mz_word_t *from = (const mz_word_t *)(const void *)minus->bytes;
+    uint32_t m0 = 0, m1 = 0, m2 = 0, m3 = 0;
+    for (int32_t i = 0; i < minus->words; ++i) {
+        uint32_t s0 = mz_word(minus->stream, minus->next[0] + (uint32_t)i);
+        uint32_t s1 = mz_word(minus->stream, minus->next[1] + (uint32_t)i);
+        uint32_t s2 = mz_word(minus->stream, minus->next[2] + (uint32_t)i);
+        uint32_t s3 = mz_word(minus->stream, minus->next[3] + (uint32_t)i);
+        if (minus->counts) {
+            uint32_t mask = i + 1 < minus->words ? 0xffffffff : minus->last_mask;
+            minus->count[0] += (int32_t)ones(s0 & mask);
+            minus->count[1] += (int32_t)ones(s1 & mask);
+            minus->count[2] += (int32_t)ones(s2 & mask);
+            minus->count[3] += (int32_t)ones(s3 & mask);
+        }
+        #pragma GCC unroll 8
+        for (int q = 7; q >= 0; --q) {
+            uint32_t x = from[q];
+            STEP(s0, m0);
+            STEP(s1, m1);
+            STEP(s2, m2);
+            STEP(s3, m3);
+        }
+        from += 8;
+    }
+    minus->sum[0] = (int32_t)m0;
+    minus->sum[1] = (int32_t)m1;
+    minus->sum[2] = (int32_t)m2;
+    minus->sum[3] = (int32_t)m3;
+}
+
+#endif

@@ -1,0 +1,133 @@
+// Steps of up to four pairs on a row of masters: the sign bits of an element, that of
+// pair j in bit j, choose its step from a table of 16.
+#ifndef MZ_STEPS_H
+#define MZ_STEPS_H
+
+#include "arch.h"
+#include "../update.h"
+
+// Bits i of all bytes of four words and those four above them, as indices: nibble 2b is
+// element 4i + b, nibble 2b + 1 element 4i + 16 + b.
+static inline uint32_t mz_nibbles(const uint32_t *words, int32_t i) {
+    return ((words[0] >> i) & 0x11111111) | ((words[1] >> i) & 0x11111111) << 1
+        | ((words[2] >> i) & 0x11111111) << 2 | ((words[3] >> i) & 0x11111111) << 3;
+}
+
+static inline void mz_one_step(int16_t *w, int32_t step) {
+    *w = (int16_t)mz_sat(*w - step, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+}
+
+// A run of 32.
+static inline void mz_run_of_steps(int16_t *w, const uint32_t *words, const int32_t *steps) {
+    for (int32_t i = 0; i < 4; ++i) {
+        uint32_t v = mz_nibbles(words, i);
+        for (int32_t b = 0; b < 4; ++b) {
+            mz_one_step(w + b, steps[v & 15]);
+            mz_one_step(w + b + 16, steps[(v >> 4) & 15]);
+            v >>= 8;
+        }
+        w += 4;
+    }
+}
+
+// The first `count` elements of a run, n pairs.
+static inline void mz_few_steps(int16_t *w, int32_t count, const uint32_t *words, int32_t n,
+    const int32_t *steps) {
+    for (int32_t r = 0; r < count; ++r) {
+        int32_t index = mz_sign_bit(words[0], r);
+        for (int32_t j = 1; j < n; ++j) {
+            index |= mz_sign_bit(words[j], r) << j;
+        }
+        mz_one_step(w + r, steps[index]);
+    }
+}
+
+#if MZ_DSP
+
+#include "dsp.h"
+
+// Halves of a word move together. (m + 255 - step) saturates at 32767 where m - step
+// would pass the upper limit; less 511 it saturates at -32768 for the lower one.
+#define MZ_STEP_TOP 255
+
+static inline uint32_t mz_move_pair(uint32_t m, uint32_t t) {
+    __asm ("qadd16 %0, %0, %1" : "+r" (m) : "r" (t));
+    __asm ("qsub16 %0, %0, %1" : "+r" (m) : "r" (0x01ff01ff));
+    return mz_add16(m, 0x01000100);
+}
+
+// Elements 4q..4q+3. The top bit of each half of a and b chooses `minus` and is shifted out.
+#define MZ_STEP_FOUR(q) \
+    __asm volatile ( \
+        "ldrd %[m], %[n], [%[at], %[offset]]\n" \
+        "uadd16 %[a], %[a], %[a]\n" \
+        "sel %[t], %[minus], %[plus]\n" \
+        "qadd16 %[m], %[m], %[t]\n" \
+        "uadd16 %[b], %[b], %[b]\n" \
+        "sel %[t], %[minus], %[plus]\n" \
+        "qadd16 %[n], %[n], %[t]\n" \
+        "qsub16 %[m], %[m], %[down]\n" \
+        "qsub16 %[n], %[n], %[down]\n" \
+        "sadd16 %[m], %[m], %[back]\n" \
+        "sadd16 %[n], %[n], %[back]\n" \
+        "strd %[m], %[n], [%[at], %[offset]]\n" \
+        : [a] "+r" (a), [b] "+r" (b), [m] "=&r" (m), [n] "=&r" (n), [t] "=&r" (t) \
+        : [at] "r" (at), [offset] "n" (8 * (q)), [plus] "r" (plus), [minus] "r" (minus), \
+        [down] "r" (0x01ff01ff), [back] "r" (0x01000100) \
+        : "cc", "memory")
+
+// The halves' top bytes: signs of elements 0, 1 and of 2, 3 of each four, the last four on top.
+#define MZ_STEP_SIGNS(word) \
+    __asm ("pkhbt %0, %1, %2, lsl #16" : "=r" (a) : "r" ((word) << 8), "r" (word)); \
+    __asm ("pkhtb %0, %1, %1, asr #8" : "=r" (b) : "r" (word))
+
+// One pair, a row of whole fours; steps are within 16 bits.
+static void mz_row_one_pair(int16_t *w, int32_t k, mz_stream_t stream, uint32_t next,
+    const int32_t *steps) {
+    uint32_t plus = mz_both(MZ_STEP_TOP - steps[0]);
+    uint32_t minus = mz_both(MZ_STEP_TOP - steps[1]);
+    uint32_t a, b, m, n, t;
+    int16_t *at = w;
+    for (int16_t *end = w + (k & ~31); at != end; at += 32) {
+        uint32_t word = mz_word(stream, next++);
+        MZ_STEP_SIGNS(word);
+        MZ_STEP_FOUR(7);
+        MZ_STEP_FOUR(6);
+        MZ_STEP_FOUR(5);
+        MZ_STEP_FOUR(4);
+        MZ_STEP_FOUR(3);
+        MZ_STEP_FOUR(2);
+        MZ_STEP_FOUR(1);
+        MZ_STEP_FOUR(0);
+    }
+    if (k & 31) {
+        uint32_t word = mz_word(stream, next) << (8 - (k & 31) / 4);
+        MZ_STEP_SIGNS(word);
+        for (int16_t *begin = at, *end = at + (k & 31); end != begin;) {
+            end -= 4;
+            at = end;
+            MZ_STEP_FOUR(0);
+        }
+    }
+}
+
+static inline uint32_t mz_two_steps(const int16_t *t, uint32_t v) {
+    return mz_pkhbt_16((uint32_t)t[v & 15], (uint32_t)t[(v >> 8) & 15]);
+}
+
+// A run of 32 on whole words; t: 255 - step.
+static void mz_run_of_halves(int16_t *w, const uint32_t *words, const int16_t *t) {
+    mz_word_t *at = (mz_word_t *)(void *)w;
+    for (int32_t i = 0; i < 4; ++i) {
+        uint32_t v = mz_nibbles(words, i);
+        at[0] = mz_move_pair(at[0], mz_two_steps(t, v));
+        at[8] = mz_move_pair(at[8], mz_two_steps(t, v >> 4));
+        at[1] = mz_move_pair(at[1], mz_two_steps(t, v >> 16));
+        at[9] = mz_move_pair(at[9], mz_two_steps(t, v >> 20));
+        at += 2;
+    }
+}
+
+#endif
+
+#endif
