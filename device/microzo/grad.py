@@ -26,14 +26,17 @@ class Grad:
         self.correct = 0
         self._fed = self.fed_loss = 0
 
-    def prepare(self, data, index, label, limit):
+    def prepare(self, data, index, label, cache):
         from .cache import Loader
 
         self.gradient.place()
         self._index = index
         self._label = label
         self._order = sampling.Order(self._model.k, len(index), self._seed)
-        self._loader = Loader(self._model, data, index, self.gradient.first, limit)
+        self._loader = Loader(self._model, data, index, self.gradient.first, cache)
+
+    def close(self):
+        self._loader.close()
 
     def open(self, opening):
         """Finds the step sizes for the model as it is and puts them into the STAGE record."""
@@ -64,7 +67,7 @@ class Grad:
             at += 2
         self.loss = loss << 2
         self.correct = correct
-        self.close(step)
+        self._close(step)
 
     def feed(self, label, step):
         """estimate by single live samples; True when the record is complete."""
@@ -80,10 +83,10 @@ class Grad:
         if self._fed < self._batch:
             return False
         self._fed = 0
-        self.close(step)
+        self._close(step)
         return True
 
-    def close(self, step):
+    def _close(self, step):
         extra = extra_shift(step, self.steps)
         rec = self.record
         record.put32(rec, 4, step)

@@ -44,12 +44,15 @@ class Realign:
     def _channels(self, op):
         return self._model.plan[L.op_base(op) + L.OUT_C]
 
-    def prepare(self, data, index, label, limit):
+    def prepare(self, data, index, label, cache):
         from .cache import Loader
 
         self._model.relayout(0)
-        self._loader = Loader(self._model, data, index, 0, limit)
+        self._loader = Loader(self._model, data, index, 0, cache)
         self._n = len(index)
+
+    def close(self):
+        self._loader.close()
 
     def open(self, opening):
         """The STAGE record needs nothing more."""

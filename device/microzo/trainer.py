@@ -23,16 +23,12 @@ _RESERVE = 8192  # bytes of a board's heap that a run leaves to files and small 
 _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
 
 
-def resume(model, journal, sync_every=1, checkpoint_every=25, cache=None):
-    """A Trainer that continues the run of a journal file; give its `run` the same data."""
-    return Trainer(
-        model,
-        None,
-        journal=journal,
-        sync_every=sync_every,
-        checkpoint_every=checkpoint_every,
-        cache=cache,
-    )
+def resume(model, journal, **options):
+    """A Trainer that continues the run of a journal file; give its `run` the same data.
+
+    options: sync_every, checkpoint_every, cache, cache_file of Trainer.
+    """
+    return Trainer(model, None, journal=journal, **options)
 
 
 class Trainer:
@@ -41,7 +37,8 @@ class Trainer:
 
     seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is
     free). sync_every: records between flushes; checkpoint_every: steps between checkpoints.
-    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: the rest).
+    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: the rest);
+    cache_file: a temporary file for those that have no room (one write of it a stage).
     """
 
     def __init__(
@@ -56,6 +53,7 @@ class Trainer:
         checkpoint_every=25,
         node=0,
         cache=None,
+        cache_file=None,
     ):
         if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
             raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
@@ -83,6 +81,7 @@ class Trainer:
         self._sync_every = sync_every
         self._checkpoint_every = checkpoint_every
         self._cache = cache
+        self._cache_file = cache_file
         self._writer = None
         self._data = None
         self._stage = None
@@ -246,7 +245,7 @@ class Trainer:
         r.close()
         if r.reader.end < r.reader.length:
             journals.cut_tail(self._journal, r.reader.end)
-        self._stage = None
+        self._leave()
         self.at = at
         if at.finished:
             self._close()
@@ -255,7 +254,7 @@ class Trainer:
 
     def _recover(self):
         """After an interruption inside a step: the state before it or after it, never between."""
-        self._stage = None
+        self._leave()
         if self._journal is not None:
             if self._writer is not None:
                 self._writer.close()
@@ -328,6 +327,12 @@ class Trainer:
         self._dirty = False
         return False
 
+    def _leave(self):
+        """Forgets the stage object; _enter makes it again."""
+        if self._stage is not None:
+            self._stage.close()
+            self._stage = None
+
     def _spec(self):
         return self.program["stages"][self.at.stage]
 
@@ -355,8 +360,8 @@ class Trainer:
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
-        limit = self._cache if self._cache is not None else cache.budget(_CACHE_RESERVE)
-        stage.prepare(self._data, index, label, limit)
+        room = self._cache if self._cache is not None else cache.budget(_CACHE_RESERVE)
+        stage.prepare(self._data, index, label, (room, self._cache_file))
         if not self.at.begun:
             stage.open(opening)
         stage.resume(opening)
@@ -478,7 +483,7 @@ class Trainer:
         else:
             self._writer.close()
             self._restore(self._data)
-        self._stage = None
+        self._leave()
 
     def _finish(self):
         rec = record.new(record.END, 4, self._node)
@@ -492,7 +497,10 @@ class Trainer:
             self._writer.sync()
             self._writer.close()
             self._writer = None
-        self._stage = self._applier = self._gradient = self._mark = self._guards = None
+        self._leave()
+        self._applier = self._gradient = self._mark = self._guards = None
+        if self._cache_file is not None:
+            files.remove(self._cache_file)
         self.model.relayout(0)
         self.model.trained = True
 

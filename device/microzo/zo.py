@@ -46,14 +46,17 @@ class Zo:
         self.correct = -1  # unknown: a probe does not say the class
         self._fed = self._fed_total = self.fed_loss = 0
 
-    def prepare(self, data, index, label, limit):
+    def prepare(self, data, index, label, cache):
         from .cache import Loader
 
         m = self._model
         m.relayout(self.spec["first"])
         self._label = label
         self._order = sampling.Order(m.k, len(index), self._seed)
-        self._loader = Loader(m, data, index, self.spec["first"], limit, self.spec["mode"])
+        self._loader = Loader(m, data, index, self.spec["first"], cache, self.spec["mode"])
+
+    def close(self):
+        self._loader.close()
 
     def open(self, opening):
         """The STAGE record needs nothing more."""

@@ -30,9 +30,11 @@ for name in ("realign", "head", "tail", "spsa", "forward_only", "default"):
                 stage.update({"steps": 6, "probes": 3, "samples": 2})
             elif stage["kind"] != "realign":
                 stage.update({"epochs": 2, "batch": 8})
+        cache = {}
         if path:
             path += name
-        trainer = microzo.Trainer(model, recipe, journal=path, checkpoint_every=1000)
+            cache = {"cache": 1000, "cache_file": path + ".tmp"}
+        trainer = microzo.Trainer(model, recipe, journal=path, checkpoint_every=1000, **cache)
         steps = 0
         for _ in trainer.run(microzo.Dataset(x, y)):
             steps += 1

@@ -50,13 +50,20 @@ def test_pure_python_gives_the_bits_of_the_c_kernels(name, model_path, data, wit
     assert found[0] == found[1]
 
 
-def test_cache_changes_no_bit(model_path, data):
+def test_cache_changes_no_bit(tmp_path, model_path, data):
     found = set()
-    for cache in (0, 700, None):
+    path = tmp_path / "prefix.tmp"
+    for cache, name in ((0, None), (700, None), (None, None), (0, str(path)), (700, str(path))):
         model = microzo.load(model_path)
-        small.train(model, data, small.short("default"), cache=cache)
+        small.train(model, data, small.short("default"), cache=cache, cache_file=name)
         found.add(bytes(model.state))
-    assert len(found) == 1
+    assert len(found) == 1 and not path.exists()
+
+
+def test_cache_file_that_cannot_be_written_is_done_without(tmp_path, model, data):
+    nowhere = str(tmp_path / "none" / "prefix.tmp")
+    small.train(model, data, small.short("tail"), cache=0, cache_file=nowhere)
+    assert model.trained
 
 
 def test_seeds_differ(model_path, data):
