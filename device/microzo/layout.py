@@ -104,10 +104,20 @@ AVGPOOL = const(4)
 MAXPOOL = const(5)
 ADD = const(6)
 PAD = const(7)
-KIND_NAMES = ("?", "CONV", "DWCONV", "DENSE", "AVGPOOL", "MAXPOOL", "ADD", "PAD")
+MEAN = const(8)
+MUL = const(9)
+CONCAT = const(10)
+LUT = const(11)
+KIND_NAMES = (
+    "?", "CONV", "DWCONV", "DENSE", "AVGPOOL", "MAXPOOL", "ADD", "PAD", "MEAN", "MUL", "CONCAT",
+    "LUT",
+)  # fmt: skip
 
 # bits of FLAGS and of NET_FLAGS
 EMIT_LOGITS = const(1)
+ROUND_ONCE = const(2)
+SPREAD_HW = const(4)
+SPREAD_C = const(8)
 HAS_STATS = const(1)
 
 # bits of `what`: a selection (plan.place_state), params of probe and update (bits 0 and 1 only)

@@ -32,6 +32,17 @@ def out_size(plan, o):
     return plan[o + L.OUT_H] * plan[o + L.OUT_W] * plan[o + L.OUT_C]
 
 
+def in2_size(plan, o):
+    """Values of the second operand of ADD, MUL and CONCAT; 0 for an operator without one."""
+    kind = plan[o + L.KIND]
+    if kind == L.CONCAT:
+        return out_size(plan, o) - in_size(plan, o)
+    if kind != L.ADD and kind != L.MUL:
+        return 0
+    positions = 1 if plan[o + L.FLAGS] & L.SPREAD_HW else plan[o + L.IN_H] * plan[o + L.IN_W]
+    return positions * (1 if plan[o + L.FLAGS] & L.SPREAD_C else plan[o + L.IN_C])
+
+
 def row_len(plan, o):
     """Weights of one output channel (K); 0 for an operator without weights."""
     kind = plan[o + L.KIND]
@@ -46,7 +57,7 @@ def macs(plan, o):
     """Multiply-accumulates of one pass (additions for a pool)."""
     if is_weighted(plan, o):
         return out_size(plan, o) * row_len(plan, o)
-    if plan[o + L.KIND] in (L.AVGPOOL, L.MAXPOOL):
+    if plan[o + L.KIND] in (L.AVGPOOL, L.MAXPOOL, L.MEAN):
         return out_size(plan, o) * plan[o + L.K_H] * plan[o + L.K_W]
     return out_size(plan, o)
 
@@ -314,9 +325,9 @@ def _validate_header(plan):
     _check_scale(plan, L.LOGIT_MULT, L.LOGIT_SHIFT, "the plan's logits", 30)
 
 
-def _check_scale(plan, mult, shift, who, most):
-    if plan[mult] and plan[mult] < _LIMIT:
-        _refuse("%s have multiplier %d, not 0 or 2^30..2^31-1" % (who, plan[mult]))
+def _check_scale(plan, mult, shift, who, most, least=_LIMIT):
+    if plan[mult] and plan[mult] < least:
+        _refuse("%s have multiplier %d, not 0 or %d..2^31-1" % (who, plan[mult], least))
     if not -31 <= plan[shift] <= most:
         _refuse("%s have shift %d, not -31..%d" % (who, plan[shift], most))
 
@@ -325,7 +336,7 @@ def _validate_op(plan, i, shapes):
     o = L.op_base(i)
     who = name(plan, i)
     kind = plan[o + L.KIND]
-    if not L.CONV <= kind <= L.PAD:
+    if not L.CONV <= kind <= L.LUT:
         _refuse(who + " is unknown", "update microzo on the board")
 
     def within(word, low, high, what):
@@ -336,7 +347,8 @@ def _validate_op(plan, i, shapes):
         within(word, 1, 65535, "shape")
     if in_size(plan, o) >= _MAX_ELEMENTS or out_size(plan, o) >= _MAX_ELEMENTS:
         _refuse(who + ": a tensor has more than 2^24 values", "use a smaller network")
-    within(L.FLAGS, 0, 1, "flags")
+    if plan[o + L.FLAGS] & ~_flags(kind):
+        _refuse(who + " has flags that its kind does not know", "update microzo on the board")
     within(L.TID, 0, (1 << 20) - 1, "stream id")
     for word in range(L.K_H, L.S_W + 1):
         within(word, 1, 255, "kernel or stride")
@@ -351,29 +363,35 @@ def _validate_op(plan, i, shapes):
     if kind <= L.DENSE:
         _validate_weights(plan, o, who, within)
     elif kind == L.ADD:
-        for mult, shift, most in (
-            (L.MULT1, L.SHIFT1, 0),
-            (L.MULT2, L.SHIFT2, 0),
-            (L.MULT, L.SHIFT, 30),
-        ):
-            _check_scale(plan, o + mult, o + shift, who + ": inputs", most)
+        for mult, shift in ((L.MULT1, L.SHIFT1), (L.MULT2, L.SHIFT2)):
+            if not -2 * _LIMIT < plan[o + mult] <= -_LIMIT:
+                _check_scale(plan, o + mult, o + shift, who + ": inputs", 0)
+            within(shift, -31, 0, "shift")
+    if kind in (L.ADD, L.MUL, L.MEAN):
+        least = _LIMIT // 2 if kind == L.MEAN else _LIMIT
+        _check_scale(plan, o + L.MULT, o + L.SHIFT, who + ": outputs", 30, least)
+    constant = 256 if kind == L.LUT else in2_size(plan, o) if plan[o + L.IN2] == -1 else 0
+    if constant and not 0 <= plan[o + L.W_OFF] <= plan[L.BLOB_LEN] - constant:
+        _refuse(who + ": its constant lies outside the data")
+
+
+def _flags(kind):
+    if kind <= L.DENSE:
+        return L.EMIT_LOGITS | L.ROUND_ONCE
+    return L.SPREAD_HW | L.SPREAD_C if kind in (L.ADD, L.MUL) else 0
 
 
 def _validate_tensors(plan, o, who, shapes):
-    """Every input is written before, with the shape that is read; every output is written once."""
-    shape = (plan[o + L.IN_H], plan[o + L.IN_W], plan[o + L.IN_C])
-    inputs = [plan[o + L.IN]]
-    if plan[o + L.KIND] == L.ADD:
-        inputs.append(plan[o + L.IN2])
-    elif plan[o + L.IN2] != -1:
-        _refuse(who + " has a second input")
-    for t in inputs:
+    """Every input is written before, with as many values; every output is written once."""
+    inputs = [(plan[o + L.IN], in_size(plan, o))]
+    if plan[o + L.IN2] != -1 or plan[o + L.KIND] == L.CONCAT:
+        inputs.append((plan[o + L.IN2], in2_size(plan, o)))
+    for t, size in inputs:
         if t not in shapes:
             _refuse("%s reads tensor %d, which nothing wrote" % (who, t))
         made = shapes[t]
-        flat = plan[o + L.KIND] == L.DENSE and made[0] * made[1] * made[2] == in_size(plan, o)
-        if made != shape and not flat:
-            _refuse("%s reads shape %s, tensor %d has %s" % (who, shape, t, made))
+        if made[0] * made[1] * made[2] != size:
+            _refuse("%s reads %d values, tensor %d has shape %s" % (who, size, t, made))
     out = plan[o + L.OUT]
     if not 0 <= out < plan[L.N_TENSORS] or out in shapes:
         _refuse("%s writes tensor %d, which is taken or does not exist" % (who, out))
@@ -387,7 +405,7 @@ def _validate_shape(plan, o, who):
         (L.IN_W, L.OUT_W, L.K_W, L.S_W, L.P_L, L.P_R),
     ):
         room = plan[o + in_] + plan[o + before] + plan[o + after] - plan[o + k]
-        if room < 0 or plan[o + out] != room // plan[o + s] + 1:
+        if kind != L.CONCAT and (room < 0 or plan[o + out] != room // plan[o + s] + 1):
             _refuse(
                 "%s: output size %d does not follow from its input, kernel and padding"
                 % (who, plan[o + out])
@@ -397,15 +415,20 @@ def _validate_shape(plan, o, who):
             and max(plan[o + before], plan[o + after]) >= plan[o + k]
         ):
             _refuse(who + ": the padding is as large as the kernel")
-        if kind in (L.DENSE, L.ADD, L.PAD) and (plan[o + k] != 1 or plan[o + s] != 1):
+        windowless = kind == L.DENSE or kind >= L.ADD and kind != L.MEAN
+        if windowless and (plan[o + k] != 1 or plan[o + s] != 1):
             _refuse(who + " has a kernel or stride")
-        if kind in (L.DENSE, L.ADD) and (plan[o + before] or plan[o + after]):
+        if (kind in (L.DENSE, L.ADD) or kind > L.PAD) and (plan[o + before] or plan[o + after]):
             _refuse(who + " has padding")
         if kind == L.DENSE and plan[o + in_] != 1:
             _refuse(who + ": its input is not flat")
     if kind == L.DWCONV and plan[o + L.OUT_C] % plan[o + L.IN_C]:
         _refuse(who + ": its output channels are no multiple of its input channels")
-    if kind > L.DENSE and plan[o + L.OUT_C] != plan[o + L.IN_C]:
+    if kind == L.CONCAT:
+        grown = [plan[o + L.OUT_H + i] - plan[o + L.IN_H + i] for i in range(3)]
+        if min(grown) < 0 or grown.count(0) != 2:
+            _refuse(who + ": its output is not larger than its input in one dimension")
+    elif kind > L.DENSE and plan[o + L.OUT_C] != plan[o + L.IN_C]:
         _refuse(who + " changes the number of channels")
 
 

@@ -121,8 +121,16 @@ def _requant(acc, mult, shift):
     return (x >> -shift) + (1 if (x & mask) > (mask >> 1) + (1 if x < 0 else 0) else 0)
 
 
-def _legal(mult, shift, most=30):
-    return (mult == 0 or mult >= 1 << 30) and -31 <= shift <= most
+def _once(acc, mult, shift):
+    p = acc * mult
+    n = 31 - shift
+    if n > 62:
+        return 0
+    return _sat((p + (1 << n - 1) - (1 if p < 0 else 0)) >> n, -_INT_MAX - 1, _INT_MAX)
+
+
+def _legal(mult, shift, most=30, least=1 << 30):
+    return (mult == 0 or mult >= least) and -31 <= shift <= most
 
 
 # random numbers
@@ -243,13 +251,22 @@ class _Net:
         o = self.op(index)
         _check(self.arena, o[L.IN_OFF], _in_size(o))
         _check(self.arena, o[L.OUT_OFF], _out_size(o))
-        if o[L.KIND] == L.ADD:
-            _check(self.arena, o[L.IN2_OFF], _in_size(o))
-            legal = _legal(o[L.MULT1], o[L.SHIFT1], 0) and _legal(o[L.MULT2], o[L.SHIFT2], 0)
-            _require(
-                legal and _legal(o[L.MULT], o[L.SHIFT]), "a multiplier or shift is out of range"
-            )
-        elif o[L.KIND] <= L.DENSE:
+        kind = o[L.KIND]
+        if kind in (L.ADD, L.MUL, L.CONCAT):
+            constant = o[L.IN2] == -1 and kind != L.CONCAT
+            where = (self.blob, o[L.W_OFF]) if constant else (self.arena, o[L.IN2_OFF])
+            _check(where[0], where[1], _in2_size(o))
+        elif kind == L.LUT:
+            _check(self.blob, o[L.W_OFF], 256)
+        legal = True
+        if kind == L.ADD:
+            legal = _legal(abs(o[L.MULT1]), o[L.SHIFT1], 0)
+            legal = legal and _legal(abs(o[L.MULT2]), o[L.SHIFT2], 0)
+        if kind in (L.ADD, L.MUL, L.MEAN):
+            least = 1 << 29 if kind == L.MEAN else 1 << 30
+            legal = legal and _legal(o[L.MULT], o[L.SHIFT], 30, least)
+        _require(legal, "a multiplier or shift is out of range")
+        if kind <= L.DENSE:
             self.check_parameters(o)
             self.check_scale(o)
             self.check_scratch(o)
@@ -331,6 +348,13 @@ def _out_size(o):
     return o[L.OUT_H] * o[L.OUT_W] * o[L.OUT_C]
 
 
+def _in2_size(o):
+    if o[L.KIND] == L.CONCAT:
+        return _out_size(o) - _in_size(o)
+    positions = 1 if o[L.FLAGS] & L.SPREAD_HW else o[L.IN_H] * o[L.IN_W]
+    return positions * (1 if o[L.FLAGS] & L.SPREAD_C else o[L.IN_C])
+
+
 def _fits(o):
     """The bounds of SPEC.md, 1.4."""
     f = o[L.F] if o[L.MASTER_OFF] >= 0 else 0
@@ -356,7 +380,11 @@ def _apart(a, length, b, other):
 
 def _check_shape(o):
     kind = o[L.KIND]
-    good = L.CONV <= kind <= L.PAD
+    good = L.CONV <= kind <= L.LUT
+    known = L.EMIT_LOGITS | L.ROUND_ONCE if kind <= L.DENSE else 0
+    if kind == L.ADD or kind == L.MUL:
+        known = L.SPREAD_HW | L.SPREAD_C
+    good = good and o[L.FLAGS] & ~known == 0
     for i in range(L.IN_H, L.OUT_C + 1):
         good = good and 1 <= o[i] <= 65535
     for i in range(L.K_H, L.S_W + 1):
@@ -374,18 +402,22 @@ def _check_shape(o):
         after = o[L.P_B + 2 * i]
         k = o[L.K_H + i]
         room = o[L.IN_H + i] + before + after - k
-        good = good and room >= 0 and o[L.OUT_H + i] == room // o[L.S_H + i] + 1
+        if kind != L.CONCAT:
+            good = good and room >= 0 and o[L.OUT_H + i] == room // o[L.S_H + i] + 1
         if kind == L.AVGPOOL or kind == L.MAXPOOL:
             good = good and max(before, after) < k
-        if kind == L.DENSE or kind >= L.ADD:
+        if kind == L.DENSE or kind >= L.ADD and kind != L.MEAN:
             good = good and k == 1 and o[L.S_H + i] == 1
-        if kind == L.DENSE or kind == L.ADD:
+        if kind == L.DENSE or kind == L.ADD or kind > L.PAD:
             good = good and before == after == 0
         if kind == L.DENSE:
             good = good and o[L.IN_H + i] == 1
     if kind == L.DWCONV:
         good = good and o[L.OUT_C] % o[L.IN_C] == 0
-    if kind > L.DENSE:
+    if kind == L.CONCAT:
+        grown = [o[L.OUT_H + i] - o[L.IN_H + i] for i in range(3)]
+        good = good and min(grown) == 0 and max(grown) > 0 and sum(grown) == max(grown)
+    elif kind > L.DENSE:
         good = good and o[L.OUT_C] == o[L.IN_C]
     else:
         good = good and o[L.OUT_C] * _row_len(o) < 1 << 24
@@ -480,13 +512,14 @@ def _sum(o, x, c, w, bias, oy, ox):
 def _run_weighted(net, o, index, how):
     x = _int8s(net.arena, o[L.IN_OFF], _in_size(o))
     f = how.fraction(o)
+    scaled = _once if o[L.FLAGS] & L.ROUND_ONCE else _requant
     for c, w, bias in how.rows(net, o, index):
         mult, shift = net.scale(o, c)
         at = o[L.OUT_OFF] + c
         for oy in range(o[L.OUT_H]):
             for ox in range(o[L.OUT_W]):
                 acc = _sum(o, x, c, w, bias, oy, ox)
-                v = _requant(acc, mult, shift - f) + o[L.OUT_ZP]
+                v = scaled(acc, mult, shift - f) + o[L.OUT_ZP]
                 pack_into("b", net.arena, at, _sat(v, o[L.ACT_MIN], o[L.ACT_MAX]))
                 at += o[L.OUT_C]
         if o[L.FLAGS] & L.EMIT_LOGITS:
@@ -506,22 +539,71 @@ def _pool(o, x, oy, ox, c):
     if o[L.KIND] == L.MAXPOOL:
         return best
     n = (y1 - y0) * (x1 - x0)
+    if o[L.KIND] == L.MEAN:
+        return _requant(total - n * o[L.IN_ZP], o[L.MULT], o[L.SHIFT]) + o[L.OUT_ZP]
     v = (2 * abs(total) + n) // (2 * n)
     return v if total > 0 else -v
 
 
+def _second(net, o):
+    """The second operand, a copy as array('b')."""
+    if o[L.IN2] == -1 and o[L.KIND] != L.CONCAT:
+        return _int8s(net.blob, o[L.W_OFF], _in2_size(o))
+    return _int8s(net.arena, o[L.IN2_OFF], _in2_size(o))
+
+
+def _run_binary(net, o):
+    """ADD, MUL: the second operand may be spread over positions, channels or both."""
+    x = _int8s(net.arena, o[L.IN_OFF], _in_size(o))
+    x2 = _second(net, o)
+    channels = o[L.IN_C]
+    for i in range(len(x)):
+        j = i
+        if o[L.FLAGS] & L.SPREAD_C:
+            j = 0 if o[L.FLAGS] & L.SPREAD_HW else i // channels
+        elif o[L.FLAGS] & L.SPREAD_HW:
+            j = i % channels
+        a = x[i] - o[L.IN_ZP]
+        b = x2[j] - o[L.IN2_ZP]
+        if o[L.KIND] == L.MUL:
+            v = a * b
+        else:
+            v = _requant(a << 20, o[L.MULT1], o[L.SHIFT1])
+            v += _requant(b << 20, o[L.MULT2], o[L.SHIFT2])
+        v = _requant(v, o[L.MULT], o[L.SHIFT]) + o[L.OUT_ZP]
+        pack_into("b", net.arena, o[L.OUT_OFF] + i, _sat(v, o[L.ACT_MIN], o[L.ACT_MAX]))
+
+
+def _run_concat(net, o):
+    rows = 1
+    if o[L.OUT_H] == o[L.IN_H]:
+        rows = o[L.IN_H] * (1 if o[L.OUT_W] > o[L.IN_W] else o[L.IN_W])
+    at = o[L.OUT_OFF]
+    parts = _int8s(net.arena, o[L.IN_OFF], _in_size(o)), _second(net, o)
+    for row in range(rows):
+        for part in parts:
+            n = len(part) // rows
+            pack_into("%db" % n, net.arena, at, *part[row * n : row * n + n])
+            at += n
+
+
+def _run_lut(net, o):
+    for i in range(_in_size(o)):
+        x = _get("b", net.arena, o[L.IN_OFF] + i)
+        pack_into("b", net.arena, o[L.OUT_OFF] + i, _get("b", net.blob, o[L.W_OFF] + 128 + x))
+
+
 def _run_plain(net, o):
-    """AVGPOOL, MAXPOOL, ADD, PAD"""
+    """An operator without weights"""
+    kind = o[L.KIND]
+    if kind == L.ADD or kind == L.MUL:
+        return _run_binary(net, o)
+    if kind == L.CONCAT:
+        return _run_concat(net, o)
+    if kind == L.LUT:
+        return _run_lut(net, o)
     x = _int8s(net.arena, o[L.IN_OFF], _in_size(o))
     at = o[L.OUT_OFF]
-    if o[L.KIND] == L.ADD:
-        x2 = _int8s(net.arena, o[L.IN2_OFF], _in_size(o))
-        for i in range(len(x)):
-            v = _requant((x[i] - o[L.IN_ZP]) << 20, o[L.MULT1], o[L.SHIFT1])
-            v += _requant((x2[i] - o[L.IN2_ZP]) << 20, o[L.MULT2], o[L.SHIFT2])
-            v = _requant(v, o[L.MULT], o[L.SHIFT]) + o[L.OUT_ZP]
-            pack_into("b", net.arena, at + i, _sat(v, o[L.ACT_MIN], o[L.ACT_MAX]))
-        return
     for oy in range(o[L.OUT_H]):
         for ox in range(o[L.OUT_W]):
             for c in range(o[L.OUT_C]):
@@ -924,7 +1006,7 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     o = net.op(_int(op))
     head_op = net.op(_int(head))
     kinds = o[L.KIND] == L.CONV and head_op[L.KIND] == L.DENSE
-    _require(kinds, "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE")
+    _require(kinds, "the tail must be a CONV, an AVGPOOL, a MEAN or nothing, and a DENSE")
     pool = net.op(op + 1) if head == op + 2 else None
     _require(
         _connected(o, pool, head_op) if pool else head == op + 1 and _feeds(o, head_op),
@@ -949,7 +1031,7 @@ def _feeds(a, b):
 
 
 def _connected(o, pool, head):
-    good = pool[L.KIND] == L.AVGPOOL and _feeds(o, pool) and _feeds(pool, head)
+    good = pool[L.KIND] in (L.AVGPOOL, L.MEAN) and _feeds(o, pool) and _feeds(pool, head)
     for i in range(3):
         good = good and pool[L.IN_H + i] == o[L.OUT_H + i]
     for i in range(4):

@@ -19,7 +19,9 @@ from microzo import plan as planner
 from . import safetensors
 
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
-KIND_NAMES = dict(enumerate("conv depthwise dense avgpool maxpool add pad".split(), 1))
+KIND_NAMES = dict(
+    enumerate("conv depthwise dense avgpool maxpool add pad mean mul concat lut".split(), 1)
+)
 LIMIT = 1 << 30  # accumulators stay below this, see SPEC.md 1.2
 
 # Field of Model or Op -> word of the plan.
@@ -54,7 +56,8 @@ class Op:
 
     weight int8 OHWI (dense: O, 1, 1, K), bias int32 (O,), mults int32 (O,),
     shifts int8 (O,), lmults and lshifts the same for EMIT_LOGITS, stats int32
-    (2, O): mean and sd (Q4) of the accumulators on clean data.
+    (2, O): mean and sd (Q4) of the accumulators on clean data. weight is also
+    the constant operand of ADD and MUL, flat, and the table of LUT.
     """
 
     name: str
@@ -129,7 +132,7 @@ class Model:
     @property
     def weights(self):
         """Number of weights."""
-        return sum(op.weight.size for op in self.ops if op.weight is not None)
+        return sum(op.weight.size for op in self.ops if op.kind in WEIGHTED)
 
 
 def fraction_bits(op):
@@ -143,6 +146,16 @@ def fraction_bits(op):
         if (peak * reach + op.b_max) << f < LIMIT and peak << f < 1 << 15:
             return f
     return -1
+
+
+def constant_size(op):
+    """Values of the table of a LUT or of the constant operand of an ADD or MUL; 0 for others."""
+    if op.kind == L.LUT:
+        return 256
+    if op.kind not in (L.ADD, L.MUL) or op.in2 != -1:
+        return 0
+    positions = 1 if op.flags & L.SPREAD_HW else op.in_h * op.in_w
+    return positions * (1 if op.flags & L.SPREAD_C else op.in_c)
 
 
 def write(path, model):
@@ -197,12 +210,14 @@ def check(model, path):
     zero_points = {model.in_tensor: model.in_zp}
     for op in model.ops:
         expected = [zero_points[op.in1]]
-        if op.kind == L.ADD:
+        if op.in2 != -1:
             expected.append(zero_points[op.in2])
         if [op.in_zp, op.in2_zp][: len(expected)] != expected:
             _refuse(path, f"layer {op.name!r} expects another zero point than its input has")
-        if op.kind in (L.AVGPOOL, L.MAXPOOL, L.PAD) and op.out_zp != op.in_zp:
+        if op.kind in (L.AVGPOOL, L.MAXPOOL, L.PAD, L.CONCAT) and op.out_zp != op.in_zp:
             _refuse(path, f"layer {op.name!r} changes the zero point, which its kind cannot")
+        if op.kind == L.CONCAT and op.in2_zp != op.in_zp:
+            _refuse(path, f"layer {op.name!r} joins two zero points")
         zero_points[op.out] = op.out_zp
         if op.kind in WEIGHTED:
             _check_weights(op, path)
@@ -225,7 +240,8 @@ def _check_weights(op, path):
 def _arrays(op):
     """{field: (shape, dtype)} of the arrays an operator must have."""
     if op.kind not in WEIGHTED:
-        return {}
+        count = constant_size(op)
+        return {"weight": ((count,), np.int8)} if count else {}
     channels = (op.out_c,)
     inside = 1 if op.kind == L.DWCONV else op.in_c
     wanted = {

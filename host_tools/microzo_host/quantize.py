@@ -39,27 +39,41 @@ def quantize(net, calib_x, percentile=PERCENTILE, metadata=None):
     if not len(calib_x):
         raise ValueError("there are no calibration images: give some hundreds")
     net = net.fold()
-    ranges = _activation_ranges(net, calib_x, percentile)
-    ops = [_operator(net, i, ranges) for i in range(len(net.layers))]
+    model = build(net, _activation_ranges(net, calib_x, percentile))
+    model.metadata = dict(metadata or {}, name=net.name)
+    store_statistics(model, calib_x)
+    modelfile.check(model, net.name)
+    return model
+
+
+def build(net, ranges, weight_scales=None, table=None):
+    """The Model of a folded network for given ranges, without statistics and limits.
+
+    ``ranges``: (scale, zero point) of every tensor. ``weight_scales``: by layer number, where
+    they are given. ``table``: raw sample to int8 input.
+    """
+    given = weight_scales or {}
+    scales = {
+        i: given.get(i, _weight_scales(layer, ranges))
+        for i, layer in enumerate(net.layers)
+        if layer.kind in network.WEIGHTED
+    }
+    ops = [_operator(net, i, ranges, scales.get(i)) for i in range(len(net.layers))]
     head = net.layers[-1]
-    classes = net.shapes[-1][2]
     model = modelfile.Model(
         *net.input_shape,
-        classes=classes,
-        in_zp=INPUT_ZP,
-        table=(np.arange(256) + INPUT_ZP).astype(np.int8),
+        classes=net.shapes[-1][2],
+        in_zp=ranges[0][1],
+        table=(np.arange(256) - 128).astype(np.int8) if table is None else table,
         ops=ops,
         n_tensors=len(ops) + 1,
         out_tensor=len(ops),
         scales=[scale for scale, _ in ranges],
-        metadata=dict(metadata or {}, name=net.name),
     )
     if head.kind in network.WEIGHTED and head.activation == "none":
-        _emit_logits(ops[-1], ranges[head.inputs[0]][0], _weight_scales(head, ranges))
+        _emit_logits(ops[-1], ranges[head.inputs[0]][0], scales[len(ops) - 1])
     else:
         model.logit_mult, model.logit_shift = intforward.multiplier(ranges[-1][0] * NATS)
-    _store_statistics(model, calib_x)
-    modelfile.check(model, net.name)
     return model
 
 
@@ -94,7 +108,7 @@ def _activation_ranges(net, calib_x, percentile):
     return result
 
 
-def _operator(net, index, ranges):
+def _operator(net, index, ranges, scales):
     layer = net.layers[index]
     shape, out_shape = net.shapes[layer.inputs[0]], net.shapes[index + 1]
     (in_scale, in_zp), (out_scale, out_zp) = ranges[layer.inputs[0]], ranges[index + 1]
@@ -112,7 +126,7 @@ def _operator(net, index, ranges):
         if layer.kind != "dense":
             op.k_h, op.k_w = layer.weight.shape[1:3]
             op.s_h, op.s_w = layer.stride
-        _quantize_weights(op, layer, in_scale, _weight_scales(layer, ranges), out_scale)
+        _quantize_weights(op, layer, in_scale, scales, out_scale)
     elif layer.kind == "globalpool":
         op.k_h, op.k_w = op.s_h, op.s_w = shape[:2]
     elif layer.kind in network.POOLS:
@@ -151,10 +165,10 @@ def _quantize_weights(op, layer, in_scale, scales, out_scale):
         op.weight = op.weight.reshape(op.out_c, 1, 1, -1)
     op.bias = np.rint(layer.bias / (in_scale * scales)).astype(np.int32)
     op.mults, op.shifts = _multipliers(in_scale * scales / out_scale)
-    op.eps_w, op.eps_b = _perturbation(op)
+    op.eps_w, op.eps_b = perturbation(op)
 
 
-def _perturbation(op):
+def perturbation(op):
     """Weight step in LSB, bias step in quarters of an output LSB.
 
     Measured to be good for small image networks: the fewer output positions
@@ -183,7 +197,7 @@ def _add_multipliers(op, layer, in_scale, ranges, out_scale):
     op.mult, op.shift = intforward.multiplier(top / ((1 << 20) * out_scale))
 
 
-def _store_statistics(model, calib_x):
+def store_statistics(model, calib_x):
     """Clean accumulator statistics (not of the head) and the bias limits, op by op."""
     tensors = {model.in_tensor: model.table[calib_x]}
     for op in model.ops:
@@ -195,11 +209,11 @@ def _store_statistics(model, calib_x):
         stats = channel_statistics(acc.reshape(-1, op.out_c))
         if op is not model.ops[-1]:
             op.stats = stats
-        _limit_bias(op, stats)
+        limit_bias(op, stats)
         tensors[op.out] = intforward.finish(op, acc)
 
 
-def _limit_bias(op, stats):
+def limit_bias(op, stats):
     """b_max: room for what realign and training may do to a bias, and F that goes with it.
 
     Wanted: |b| + 4 |mean| + 8 deviations (realign's gain is at most 4), times

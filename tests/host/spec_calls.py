@@ -92,6 +92,53 @@ def dense(module, x, in_zp, weights, bias, mult, shift, out_zp):
     return run(module, plan, blob, x)[0]
 
 
+def once(module, acc, mult, shift):
+    """Dense layers with ROUND_ONCE: the accumulator is the bias."""
+    out = []
+    for bias in acc:
+        blob = struct.pack("<bxxx2ibxxx", 0, bias, mult, shift)
+        words = dict(FLAGS=L.ROUND_ONCE, W_OFF=0, B_OFF=4, M_OFF=8, S_OFF=12)
+        plan = one_op(KIND=L.DENSE, **words, **shape(1, 1, 1, 1, 1, 1))
+        out += run(module, plan, blob, [0])
+    return out
+
+
+def subtract(*args):
+    return add(*args)
+
+
+def mul(module, x1, zp1, x2, zp2, mult, shift, out_zp):
+    words = dict(IN_ZP=zp1, IN2_ZP=zp2, OUT_ZP=out_zp, MULT=mult, SHIFT=shift, IN2=1)
+    return run(
+        module, one_op(KIND=L.MUL, **words, **shape(1, 1, 1, 1, 1, 1)), bytes(256), [x1], [x2]
+    )[0]
+
+
+def mean(module, cells, zp, mult, shift, out_zp):
+    """The mean of a row of cells."""
+    words = dict(K_W=len(cells), IN_ZP=zp, OUT_ZP=out_zp, MULT=mult, SHIFT=shift)
+    return run(
+        module, one_op(KIND=L.MEAN, **words, **shape(1, len(cells), 1, 1, 1, 1)), bytes(256), cells
+    )[0]
+
+
+def concat(module, first, second):
+    """Two rows of channels."""
+    plan = one_op(KIND=L.CONCAT, IN2=1, **shape(1, 1, len(first), 1, 1, len(first) + len(second)))
+    return run(module, plan, bytes(256), first, second)
+
+
+def lut(module, values):
+    """A table that negates: -1 - x."""
+    table = int8s([-1 - x for x in range(-128, 128)])
+    return run(
+        module,
+        one_op(KIND=L.LUT, W_OFF=0, **shape(1, 1, len(values), 1, 1, len(values))),
+        table,
+        values,
+    )
+
+
 def add(module, x1, zp1, mult1, shift1, x2, zp2, mult2, shift2, mult, shift, out_zp):
     words = dict(IN_ZP=zp1, IN2_ZP=zp2, OUT_ZP=out_zp, MULT=mult, SHIFT=shift)
     words.update(MULT1=mult1, SHIFT1=shift1, MULT2=mult2, SHIFT2=shift2, IN2=1)
@@ -190,7 +237,7 @@ def fraction_bits(module, k, in_zp, eps_w, b_max):
 CALLS = {
     call.__name__: call
     for call in (
-        requant, dense, add, avgpool, bias_step, word, signs, shuffle, loss, stats_finish, realign,
-        crc32, derive, fraction_bits,
+        requant, dense, once, add, subtract, mul, mean, avgpool, concat, lut, bias_step, word,
+        signs, shuffle, loss, stats_finish, realign, crc32, derive, fraction_bits,
     )
 }  # fmt: skip

@@ -141,7 +141,7 @@ def _change_op(index, **fields):
 @pytest.mark.parametrize(
     "change, message",
     [
-        (_change_op(1, kind=9), "unknown"),
+        (_change_op(1, kind=99), "unknown"),
         (_change_op(1, out_h=5), "output size|shape"),
         (_change_op(3, in_zp=5), "zero point"),
         (_change_op(4, in2_zp=77), "zero point"),

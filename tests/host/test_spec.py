@@ -104,13 +104,16 @@ def test_operator_words():
 
 
 def test_kinds_and_sizes():
-    kinds = dict(re.findall(r"(\d) ([A-Z]+)", tables()["operator"][0][1]))
-    assert [kinds[str(i)] for i in range(1, 8)] == list(L.KIND_NAMES[1:])
-    assert [getattr(L, name) for name in L.KIND_NAMES[1:]] == list(range(1, 8))
+    kinds = dict(re.findall(r"(\d+) ([A-Z]+)", tables()["operator"][0][1]))
+    assert [kinds[str(i)] for i in range(1, 12)] == list(L.KIND_NAMES[1:])
+    assert [getattr(L, name) for name in L.KIND_NAMES[1:]] == list(range(1, 12))
     c = c_names("")
     assert {name: c[name] for name in L.KIND_NAMES[1:]} == {
         name: getattr(L, name) for name in L.KIND_NAMES[1:]
     }
+    flags = re.findall(r"(\d+) ([A-Z_]+)", tables()["operator"][1][1])
+    assert {name: c["FLAG_" + name] for _, name in flags} == {name: int(i) for i, name in flags}
+    assert {name: getattr(L, name) for _, name in flags} == {name: int(i) for i, name in flags}
     assert (c["HEADER_WORDS"], c["OP_WORDS"]) == (L.HEADER_WORDS, L.OP_WORDS)
     assert int(tables()["header"][0][1], 0) == L.MAGIC_VALUE
     text = (ROOT / "native_modules/microzo/kernels/plan.h").read_text()

@@ -68,7 +68,8 @@ BAD_HEADER = (
 BIG = (-1, 0x7FFFFFFC, -(1 << 31))
 SHAPE = (0, -1, 65536, 0x7FFFFFFF)
 BAD_OP = (
-    *((i, L.KIND, (0, -1, 8)) for i in range(5)),
+    *((i, L.KIND, (0, -1, 12)) for i in range(5)),
+    *((i, L.FLAGS, (4, 8, 16, -1)) for i in (0, 1, 3, 4)), (2, L.FLAGS, (1, 2, 16, -1)),
     *((i, w, (*SHAPE, 4097)) for i in range(5) for w in (L.IN_H, L.IN_C, L.OUT_W, L.OUT_C)),
     *((i, w, (0, -1, 256)) for i in range(5) for w in (L.K_H, L.K_W, L.S_H, L.S_W)),
     *((i, w, (-1, 256, -0x7FFFFFFF)) for i in range(5) for w in (L.P_T, L.P_B, L.P_L, L.P_R)),

@@ -108,7 +108,7 @@ class Network:
         bias = [rng.choice((-b_max, b_max, rng.randint(-b_max, b_max))) for _ in range(channels)]
         low, high = self.clamp()
         words = dict(
-            OUT_ZP=self.zero_point(),
+            FLAGS=rng.choice((0, 0, L.ROUND_ONCE)), OUT_ZP=self.zero_point(),
             ACT_MIN=low, ACT_MAX=high, B_MAX=b_max, EPS_W=eps_w, EPS_B=eps_b,
             F=rng.choice((f_max, f_max, rng.randint(0, f_max))),
             W_OFF=self.put(self.weights(channels * k)),
@@ -128,7 +128,7 @@ class Network:
         if logits:
             scales = [self.mult_shift(typical + 8) for _ in range(channels)]
             words.update(
-                FLAGS=L.EMIT_LOGITS,
+                FLAGS=words["FLAGS"] | L.EMIT_LOGITS,
                 L_OFF=self.put(struct.pack(f"<{channels}i", *(m for m, _ in scales))),
                 LS_OFF=self.put(struct.pack(f"<{channels}b", *(s for _, s in scales))),
             )
@@ -166,17 +166,50 @@ class Network:
         words = dict(zip(("P_T", "P_B", "P_L", "P_R"), p, strict=False))
         return self.emit(L.PAD, t, (h + p[0] + p[1], w + p[2] + p[3], c), **words)
 
-    def add(self, t, u):
-        words = dict(IN2=u, IN2_ZP=self.zero[u], OUT_ZP=self.zero_point())
-        for mult, shift, typical, most in (
-            ("MULT1", "SHIFT1", -1, 0),
-            ("MULT2", "SHIFT2", -1, 0),
-            ("MULT", "SHIFT", -18, 30),
-        ):
-            words[mult], words[shift] = self.mult_shift(typical)
-            words[shift] = min(words[shift], most)
+    def second(self, t, u):
+        """Words of a second operand: tensor u, spread if smaller than t; None: a constant."""
+        h, w, c = self.shapes[t]
+        if u is None:
+            flags = self.rng.choice((0, L.SPREAD_HW, L.SPREAD_C, L.SPREAD_HW | L.SPREAD_C))
+            count = (1 if flags & L.SPREAD_HW else h * w) * (1 if flags & L.SPREAD_C else c)
+            return dict(FLAGS=flags, IN2_ZP=self.zero_point(), W_OFF=self.put(self.weights(count)))
+        flags = L.SPREAD_HW if self.shapes[u][:2] != (h, w) else 0
+        flags |= L.SPREAD_C if self.shapes[u][2] != c else 0
+        return dict(FLAGS=flags, IN2=u, IN2_ZP=self.zero[u])
+
+    def output(self, typical):
+        """Words of an output with its own scale."""
+        words = dict(zip(("MULT", "SHIFT"), self.mult_shift(typical)), OUT_ZP=self.zero_point())
         words["ACT_MIN"], words["ACT_MAX"] = self.clamp()
+        return words
+
+    def add(self, t, u):
+        words = self.second(t, u) | self.output(-18)
+        for mult, shift in (("MULT1", "SHIFT1"), ("MULT2", "SHIFT2")):
+            words[mult], words[shift] = self.mult_shift(-1)
+            words[mult] *= self.rng.choice((1, 1, -1))
+            words[shift] = min(words[shift], 0)
         return self.emit(L.ADD, t, self.shapes[t], **words)
+
+    def mul(self, t, u):
+        return self.emit(L.MUL, t, self.shapes[t], **(self.second(t, u) | self.output(-6)))
+
+    def mean(self, t, k, s):
+        out_h, out_w, words = self.window(t, k, s, (0, 0, 0, 0))
+        words |= self.output(1 - (k[0] * k[1]).bit_length())
+        words["MULT"] = self.rng.choice((words["MULT"], words["MULT"] // 2, 1 << 29))
+        return self.emit(L.MEAN, t, (out_h, out_w, self.shapes[t][2]), **words)
+
+    def concat(self, t, u):
+        """Joins two tensors that differ in one dimension at most."""
+        a, b = self.shapes[t], self.shapes[u]
+        axis = next((i for i in (0, 1, 2) if a[i] != b[i]), self.rng.randrange(3))
+        shape = [n + m if i == axis else n for i, (n, m) in enumerate(zip(a, b))]
+        return self.emit(L.CONCAT, t, shape, IN2=u, IN2_ZP=self.zero[u])
+
+    def lut(self, t):
+        table = self.put(self.weights(256))
+        return self.emit(L.LUT, t, self.shapes[t], W_OFF=table, OUT_ZP=self.zero_point())
 
     # finishing
 
@@ -288,7 +321,8 @@ def random_op(net, rng, t, most_channels):
     h, w, c = net.shapes[t]
     k = (rng.randint(1, min(h, 5)), rng.randint(1, min(w, 5)))
     s = (rng.randint(1, 3), rng.randint(1, 3))
-    kind = rng.choice(("conv", "conv", "dw", "dw", "avg", "max", "add", "pad", "residual"))
+    kinds = "conv conv dw dw avg max add pad residual mean mul concat lut"
+    kind = rng.choice(kinds.split())
     if kind == "conv":
         return net.conv(t, rng.randint(1, most_channels), k, s, pads(rng, (9, 9)))
     if kind == "dw":
@@ -297,10 +331,21 @@ def random_op(net, rng, t, most_channels):
         return net.pool(t, L.AVGPOOL if kind == "avg" else L.MAXPOOL, k, s, pads(rng, k))
     if kind == "pad":
         return net.pad(t, pads(rng, (9, 9)))
-    if kind == "add":
-        return net.add(
-            t, rng.choice([u for u in range(len(net.shapes)) if net.shapes[u] == net.shapes[t]])
-        )
+    if kind == "mean":
+        return net.mean(t, k, s)
+    if kind == "lut":
+        return net.lut(t)
+    shapes = net.shapes
+    if kind == "concat":
+        near = [
+            u for u in range(len(shapes)) if sum(a != b for a, b in zip(shapes[u], shapes[t])) < 2
+        ]
+        return net.concat(t, rng.choice(near))
+    if kind in ("add", "mul"):
+        fits = [
+            u for u, (*size, n) in enumerate(shapes) if size in ([h, w], [1, 1]) and n in (c, 1)
+        ]
+        return (net.add if kind == "add" else net.mul)(t, rng.choice((None, *fits, *fits)))
     u = net.conv(t, c, (1, 1)) if rng.random() < 0.5 else net.dwconv(t, 1, (1, 1))
     return net.add(u, t)
 
@@ -317,7 +362,7 @@ def tail_net(rng, content=None):
     net.tail = net.first = len(net.ops) - 1
     if rng.random() < 0.7:
         k = (rng.randint(1, net.shapes[t][0]), rng.randint(1, net.shapes[t][1]))
-        t = net.pool(t, L.AVGPOOL, k, k)
+        t = net.mean(t, k, k) if rng.random() < 0.3 else net.pool(t, L.AVGPOOL, k, k)
     net.head = len(net.ops)
     net.dense(t, rng.choice((1, 2, 5, 10)), logits=rng.random() < 0.5)
     return net.finish(first=net.tail, pin_outputs=(net.tail,))

@@ -226,13 +226,15 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     o, head = net.op(integer(op)), net.op(integer(head))
     require(
         o.kind == L.CONV and head.kind == L.DENSE,
-        "the tail must be a CONV, an AVGPOOL or nothing, and a DENSE",
+        "the tail must be a CONV, an AVGPOOL, a MEAN or nothing, and a DENSE",
     )
     pool = None
     if head.index == o.index + 2:
         pool = net.op(o.index + 1)
         require(
-            pool.kind == L.AVGPOOL and pool.source == o.target and head.source == pool.target,
+            pool.kind in (L.AVGPOOL, L.MEAN)
+            and pool.source == o.target
+            and head.source == pool.target,
             "the tail is not connected",
         )
         require(

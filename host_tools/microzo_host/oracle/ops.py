@@ -8,8 +8,8 @@ import numpy as np
 
 from microzo import layout as L
 
-from .record import require
-from .requant import requant, sat
+from .record import TWO_INPUTS, require
+from .requant import once, requant, sat
 
 
 def windows(o, x, fill):
@@ -36,6 +36,8 @@ def pool(o, x):
     if o.kind == L.MAXPOOL:
         inside = windows(o, np.ones_like(x, np.int64), 0)
         y = np.where(inside, seen, -128).max(axis=(2, 3))
+    elif o.kind == L.MEAN:
+        y = requant((seen - o.in_zp).sum(axis=(2, 3)), o.mult, o.shift) + o.out_zp
     else:
         total = seen.sum(axis=(2, 3))
         count = windows(o, np.ones((o.in_h, o.in_w, 1), np.int64), 0).sum(axis=(2, 3))
@@ -47,6 +49,16 @@ def add(o, x1, x2):
     a = requant((x1.astype(np.int64) - o.in_zp) << 20, o.mult1, o.shift1)
     b = requant((x2.astype(np.int64) - o.in2_zp) << 20, o.mult2, o.shift2)
     return sat(requant(a + b, o.mult, o.shift) + o.out_zp, o.act_min, o.act_max)
+
+
+def mul(o, x1, x2):
+    product = (x1.astype(np.int64) - o.in_zp) * (x2.astype(np.int64) - o.in2_zp)
+    return sat(requant(product, o.mult, o.shift) + o.out_zp, o.act_min, o.act_max)
+
+
+def concat(o, x1, x2):
+    axis = 0 if o.out_h > o.in_h else 1 if o.out_w > o.in_w else 2
+    return np.concatenate([x1, x2], axis)
 
 
 def pad(o, x):
@@ -92,16 +104,18 @@ def run(net, o, reading):
     if o.weighted:
         acc, f = accumulators(net, o, reading)
         mult, shift = net.scale(o)
-        y[...] = sat(requant(acc, mult, shift - f) + o.out_zp, o.act_min, o.act_max).reshape(
-            y.shape
-        )
+        scaled = once if o.flags & L.ROUND_ONCE else requant
+        out = scaled(acc, mult, shift - f) + o.out_zp
+        y[...] = sat(out, o.act_min, o.act_max).reshape(y.shape)
         if o.flags & L.EMIT_LOGITS:
             lmult, lshift = (v.astype(np.int64) for v in net.logit_scale(o))
             net.logits()[...] = sat(requant(acc, lmult, lshift - f), -(1 << 20), 1 << 20)[0]
-    elif o.kind == L.ADD:
-        y[...] = add(o, x, net.input2(o))
+    elif o.kind in TWO_INPUTS:
+        y[...] = {L.ADD: add, L.MUL: mul, L.CONCAT: concat}[o.kind](o, x, net.input2(o))
     elif o.kind == L.PAD:
         y[...] = pad(o, x)
+    elif o.kind == L.LUT:
+        y[...] = net.table(o)[x.astype(np.int64) + 128]
     else:
         y[...] = pool(o, x)
 
@@ -109,11 +123,15 @@ def run(net, o, reading):
 def check(net, o):
     """Everything `run` will touch, before anything is written."""
     net.input(o), net.output(o)
-    if o.kind == L.ADD:
+    if o.kind in TWO_INPUTS:
         net.input2(o)
-        check_scale(o.mult1, o.shift1, 0)
-        check_scale(o.mult2, o.shift2, 0)
-        check_scale(o.mult, o.shift, 30)
+    if o.kind == L.LUT:
+        net.table(o)
+    if o.kind == L.ADD:
+        check_scale(abs(o.mult1), o.shift1, 0)
+        check_scale(abs(o.mult2), o.shift2, 0)
+    if o.kind in (L.ADD, L.MUL, L.MEAN):
+        check_scale(o.mult, o.shift, 30, 1 << (29 if o.kind == L.MEAN else 30))
     if o.weighted:
         Reading().parameters(net, o)
         net.scale(o)
@@ -126,9 +144,9 @@ def check(net, o):
             net.logit_scale(o)
 
 
-def check_scale(mult, shift, most):
+def check_scale(mult, shift, most, least=1 << 30):
     require(
-        (mult == 0 or 1 << 30 <= mult < 1 << 31) and -31 <= shift <= most,
+        (mult == 0 or least <= mult < 1 << 31) and -31 <= shift <= most,
         "a multiplier or shift is out of range",
     )
 

@@ -15,9 +15,10 @@ OP_FIELDS = {
         " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT"
     ).split()
 }
-OP_FIELDS.update(source=L.IN, source2=L.IN2, target=L.OUT)
+OP_FIELDS.update(in2=L.IN2, source=L.IN, source2=L.IN2, target=L.OUT)
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 POOLS = (L.AVGPOOL, L.MAXPOOL)
+TWO_INPUTS = (L.ADD, L.MUL, L.CONCAT)
 
 
 def require(condition, message):
@@ -119,7 +120,21 @@ class Net:
         return part(self.arena, o.in_off, o.in_size, np.int8).reshape(o.in_h, o.in_w, o.in_c)
 
     def input2(self, o):
-        return part(self.arena, o.in2_off, o.in_size, np.int8).reshape(o.in_h, o.in_w, o.in_c)
+        """The second operand, in a shape that broadcasts to the first's; it may be a constant."""
+        if o.kind == L.CONCAT:
+            sides = ((o.in_h, o.out_h), (o.in_w, o.out_w), (o.in_c, o.out_c))
+            shape = tuple(after - before or before for before, after in sides)
+        else:
+            shape = (1, 1) if o.flags & L.SPREAD_HW else (o.in_h, o.in_w)
+            shape += (1 if o.flags & L.SPREAD_C else o.in_c,)
+        constant = o.in2 == -1 and o.kind != L.CONCAT
+        count = shape[0] * shape[1] * shape[2]
+        buf, offset = (self.blob, o.w_off) if constant else (self.arena, o.in2_off)
+        return part(buf, offset, count, np.int8).reshape(shape)
+
+    def table(self, o):
+        """int8[256] of a LUT."""
+        return part(self.blob, o.w_off, 256, np.int8)
 
     def output(self, o):
         return part(self.arena, o.out_off, o.out_size, np.int8).reshape(o.out_h, o.out_w, o.out_c)
@@ -180,7 +195,10 @@ class Net:
 
 def check_shape(o):
     """Ranges and relations that keep every kernel inside its buffers (SPEC.md, 4.1)."""
-    require(L.CONV <= o.kind <= L.PAD, "unknown operator")
+    require(L.CONV <= o.kind <= L.LUT, "unknown operator")
+    known = L.EMIT_LOGITS | L.ROUND_ONCE if o.kind in WEIGHTED else 0
+    known = L.SPREAD_HW | L.SPREAD_C if o.kind in (L.ADD, L.MUL) else known
+    require(o.flags & ~known == 0, "a flag that the operator does not know")
     sizes = (o.in_h, o.in_w, o.in_c, o.out_h, o.out_w, o.out_c)
     require(all(1 <= v <= 65535 for v in sizes), "an operator's shape is out of range")
     require(
@@ -202,14 +220,19 @@ def check_shape(o):
         (o.in_w, o.out_w, o.k_w, o.s_w, o.p_l, o.p_r),
     ):
         room = size + before + after - k
-        require(room >= 0 and out == room // s + 1, "an operator's output size is wrong")
+        fits = o.kind == L.CONCAT or (room >= 0 and out == room // s + 1)
+        require(fits, "an operator's output size is wrong")
         require(o.kind not in POOLS or max(before, after) < k, "a pool's padding is too large")
-        if o.kind in (L.DENSE, L.ADD, L.PAD):
+        if o.kind in (L.DENSE, L.PAD, L.LUT) + TWO_INPUTS:
             require(k == s == 1, "an operator has a kernel or stride")
-        if o.kind in (L.DENSE, L.ADD):
+        if o.kind in (L.DENSE, L.MEAN, L.LUT) + TWO_INPUTS:
             require(before == after == 0, "an operator has padding")
         require(o.kind != L.DENSE or size == 1, "a dense input is not flat")
     require(o.kind != L.DWCONV or o.out_c % o.in_c == 0, "depthwise channels do not divide")
+    if o.kind == L.CONCAT:
+        grown = [o.out_h - o.in_h, o.out_w - o.in_w, o.out_c - o.in_c]
+        require(min(grown) == 0 and grown.count(0) == 2, "an operator's output size is wrong")
+        return
     require(o.kind in WEIGHTED or o.in_c == o.out_c, "an operator changes the channels")
 
 

@@ -32,6 +32,14 @@ def requant(acc, mult, shift):
     return np.where(r > 0, (x >> r) + away, x)
 
 
+def once(acc, mult, shift):
+    """acc * mult * 2^(shift - 31), rounded once, half away from zero; |acc| < 2^31."""
+    acc, mult, shift = np.broadcast_arrays(*(np.asarray(v, np.int64) for v in (acc, mult, shift)))
+    p, n = acc * mult, np.minimum(31 - shift, 62)
+    y = sat((p + (np.int64(1) << (n - 1)) - (p < 0)) >> n, INT32_MIN, INT32_MAX)
+    return np.where(31 - shift > 62, 0, y)
+
+
 def multiplier(eff):
     """(mult, shift) of an effective scale, a positive float (SPEC.md, 1.2)."""
     m, e = np.frexp(float(eff))

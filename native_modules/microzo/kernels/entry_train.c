@@ -81,7 +81,7 @@ static int32_t load_pool(const mz_net_t *net, int32_t op, int32_t head, mz_layer
         return MZ_E_OP_KIND;
     }
     MZ_TRY(mz_layer_at(net, op + 1, pool));
-    if (pool->kind != MZ_AVGPOOL || pool->p_t || pool->p_b || pool->p_l || pool->p_r
+    if ((pool->kind != MZ_AVGPOOL && pool->kind != MZ_MEAN) || pool->p_t || pool->p_b || pool->p_l || pool->p_r
         || pool->s_h != pool->k_h || pool->s_w != pool->k_w) {
         return MZ_E_OP_KIND;
     }

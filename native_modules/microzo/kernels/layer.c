@@ -64,6 +64,22 @@ static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, in
     return space >= 0 && out == space / s + 1;
 }
 
+// Exactly one side of the output is larger than the first input's, the others are equal.
+static bool concat_fits(const mz_layer_t *l) {
+    int32_t h = l->out_h - l->in_h;
+    int32_t w = l->out_w - l->in_w;
+    int32_t c = l->out_c - l->in_c;
+    return h >= 0 && w >= 0 && c >= 0 && (h != 0) + (w != 0) + (c != 0) == 1;
+}
+
+static int32_t second_size(const mz_layer_t *l) {
+    if (l->kind == MZ_CONCAT) {
+        return l->out_size - l->in_size;
+    }
+    int32_t places = l->flags & MZ_FLAG_SPREAD_HW ? 1 : l->in_h * l->in_w;
+    return places * (l->flags & MZ_FLAG_SPREAD_C ? 1 : l->in_c);
+}
+
 static bool sides_ok(int32_t h, int32_t w, int32_t c) {
     return mz_within(h, 1, MAX_SIDE) && mz_within(w, 1, MAX_SIDE) && mz_within(c, 1, MAX_SIDE);
 }
@@ -101,7 +117,15 @@ static int32_t check_shape(mz_layer_t *l) {
             fits = fits && l->in_h == 1 && l->in_w == 1 && single && padless;
             break;
         case MZ_ADD:
+        case MZ_MUL:
+        case MZ_LUT:
             fits = fits && same_channels && single && padless;
+            break;
+        case MZ_CONCAT:
+            fits = concat_fits(l) && single && padless;
+            break;
+        case MZ_MEAN:
+            fits = fits && same_channels && padless;
             break;
         case MZ_PAD:
             fits = fits && same_channels && single;
@@ -119,7 +143,12 @@ static int32_t check_shape(mz_layer_t *l) {
         default:
             break;
     }
+    l->in2_size = mz_has_second(l->kind) ? second_size(l) : 0;
     return fits ? MZ_OK : MZ_E_SHAPE;
+}
+
+static bool scale_ok(int32_t mult, int32_t shift, int32_t least) {
+    return (mult == 0 || mult >= least) && mz_shift_ok(shift);
 }
 
 static int32_t check_quant(const mz_layer_t *l) {
@@ -129,9 +158,17 @@ static int32_t check_quant(const mz_layer_t *l) {
     }
     if (l->kind == MZ_ADD) {
         // The inputs are scaled by at most one half, which keeps their sum in 32 bits.
-        if (!mz_mult_ok(l->mult1) || !mz_mult_ok(l->mult2) || !mz_mult_ok(l->add_mult)
-            || !mz_within(l->shift1, MZ_SHIFT_MIN, 0)
-            || !mz_within(l->shift2, MZ_SHIFT_MIN, 0) || !mz_shift_ok(l->add_shift)) {
+        // A negative multiplier makes a difference.
+        if (l->mult1 == INT32_MIN || l->mult2 == INT32_MIN
+            || !mz_mult_ok(l->mult1 < 0 ? -l->mult1 : l->mult1)
+            || !mz_mult_ok(l->mult2 < 0 ? -l->mult2 : l->mult2)
+            || !mz_within(l->shift1, MZ_SHIFT_MIN, 0) || !mz_within(l->shift2, MZ_SHIFT_MIN, 0)) {
+            return MZ_E_QUANT;
+        }
+    }
+    if (l->kind == MZ_ADD || l->kind == MZ_MUL || l->kind == MZ_MEAN) {
+        int32_t least = l->kind == MZ_MEAN ? MZ_MULT_MIN / 2 : MZ_MULT_MIN;
+        if (!scale_ok(l->add_mult, l->add_shift, least)) {
             return MZ_E_QUANT;
         }
     }
@@ -188,14 +225,15 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     l->in = place(net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
     l->out = place(net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
     l->in2 = NULL;
-    if (l->kind == MZ_ADD) {
-        l->in2 = place(net->arena, w[MZ_O_IN2_OFF], l->in_size, 4);
+    bool second = mz_has_second(l->kind) && (l->in2_id != -1 || l->kind == MZ_CONCAT);
+    if (second) {
+        l->in2 = place(net->arena, w[MZ_O_IN2_OFF], l->in2_size, 4);
     }
-    if (l->in == NULL || l->out == NULL || (l->kind == MZ_ADD && l->in2 == NULL)) {
+    if (l->in == NULL || l->out == NULL || (second && l->in2 == NULL)) {
         return MZ_E_OFFSET;
     }
     // The order of reading and writing is a kernel's own affair: no operator runs in place.
-    if (overlaps_out(l, l->in, l->in_size) || (l->in2 != NULL && overlaps_out(l, l->in2, l->in_size))
+    if (overlaps_out(l, l->in, l->in_size) || (l->in2 != NULL && overlaps_out(l, l->in2, l->in2_size))
         || ((l->flags & MZ_FLAG_EMIT_LOGITS)
             && (overlaps_out(l, net->logits, 4 * net->classes)
                 || mz_bytes_overlap(l->in, (uint32_t)l->in_size, net->logits,
@@ -239,6 +277,19 @@ static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) 
         if (l->stat == NULL) {
             return MZ_E_OFFSET;
         }
+    }
+    return MZ_OK;
+}
+
+// The constant operand of a sum or product, the table of a LUT.
+static int32_t place_constant(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+    if (l->kind == MZ_LUT) {
+        l->weights = place(net->blob, w[MZ_O_W_OFF], 256, 1);
+        return l->weights == NULL ? MZ_E_OFFSET : MZ_OK;
+    }
+    if ((l->kind == MZ_ADD || l->kind == MZ_MUL) && l->in2_id == -1) {
+        l->in2 = place(net->blob, w[MZ_O_W_OFF], l->in2_size, 1);
+        return l->in2 == NULL ? MZ_E_OFFSET : MZ_OK;
     }
     return MZ_OK;
 }
@@ -324,8 +375,10 @@ int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
 
     bool weighted = mz_has_weights(l->kind);
     bool emits = l->flags & MZ_FLAG_EMIT_LOGITS;
-    if (!mz_within(l->kind, MZ_CONV, MZ_PAD) || !mz_within(l->tid, 0, (1 << 20) - 1)
-        || (emits && !weighted)) {
+    int32_t known = weighted ? MZ_FLAG_EMIT_LOGITS | MZ_FLAG_ROUND_ONCE
+        : l->kind == MZ_ADD || l->kind == MZ_MUL ? MZ_FLAG_SPREAD_HW | MZ_FLAG_SPREAD_C : 0;
+    if (!mz_within(l->kind, MZ_CONV, MZ_LUT) || !mz_within(l->tid, 0, (1 << 20) - 1)
+        || (l->flags & ~known)) {
         return MZ_E_KIND;
     }
     MZ_TRY(check_shape(l));
@@ -344,6 +397,8 @@ int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
             MZ_TRY(place_state(net, w, l));
         }
         MZ_TRY(check_overflow(l));
+    } else if (net->use & MZ_USE_BLOB) {
+        MZ_TRY(place_constant(net, w, l));
     }
     return MZ_OK;
 }

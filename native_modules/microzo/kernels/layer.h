@@ -47,7 +47,7 @@ typedef struct {
     const int8_t *in;
     const int8_t *in2;
     int8_t *out;
-    int32_t in_size, out_size;
+    int32_t in_size, in2_size, out_size;
     uint8_t *scratch;
     int32_t scratch_len; // bytes of it that are this operator's
     int32_t *logits; // where EMIT_LOGITS writes, else NULL
@@ -55,7 +55,7 @@ typedef struct {
     int32_t k;
     int32_t k4; // k rounded up to 4
     int32_t multiplier; // depthwise: output channels of an input channel
-    const int8_t *weights;
+    const int8_t *weights; // also the table of a LUT
     const int32_t *bias;
     const int32_t *mult;
     const int8_t *shift;
@@ -68,7 +68,7 @@ typedef struct {
     int32_t *state_mult;
     int8_t *state_shift;
     int32_t f, b_max, eps_w, eps_b;
-    // ADD
+    // ADD; the last two also of MUL and MEAN
     int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
 } mz_layer_t;
 
@@ -80,6 +80,10 @@ int32_t mz_layers_check(const mz_net_t *net, int32_t first, int32_t last);
 
 static inline bool mz_has_weights(int32_t kind) {
     return kind >= MZ_CONV && kind <= MZ_DENSE;
+}
+
+static inline bool mz_has_second(int32_t kind) {
+    return kind == MZ_ADD || kind == MZ_MUL || kind == MZ_CONCAT;
 }
 
 static inline bool mz_bytes_overlap(const void *a, uint32_t a_len, const void *b, uint32_t b_len) {

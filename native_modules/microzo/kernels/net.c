@@ -28,8 +28,20 @@ int32_t mz_run(const mz_net_t *net, int32_t first, int32_t last, const mz_pass_t
             case MZ_ADD:
                 mz_add(&layer);
                 break;
-            default:
+            case MZ_PAD:
                 mz_pad(&layer);
+                break;
+            case MZ_MEAN:
+                mz_mean(&layer);
+                break;
+            case MZ_MUL:
+                mz_mul(&layer);
+                break;
+            case MZ_CONCAT:
+                mz_concat(&layer);
+                break;
+            default:
+                mz_lut(&layer);
                 break;
         }
     }

@@ -100,10 +100,17 @@ enum {
     MZ_MAXPOOL = 5,
     MZ_ADD = 6,
     MZ_PAD = 7,
+    MZ_MEAN = 8,
+    MZ_MUL = 9,
+    MZ_CONCAT = 10,
+    MZ_LUT = 11,
 };
 
 enum {
     MZ_FLAG_EMIT_LOGITS = 1,
+    MZ_FLAG_ROUND_ONCE = 2,
+    MZ_FLAG_SPREAD_HW = 4,
+    MZ_FLAG_SPREAD_C = 8,
 };
 
 #endif

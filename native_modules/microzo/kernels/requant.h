@@ -38,4 +38,7 @@ static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
     return (x + 1) >> 1;
 }
 
+// One rounding, half away from zero, for layers with ROUND_ONCE.
+int32_t mz_requant_once(int32_t acc, int32_t mult, int32_t shift);
+
 #endif
