@@ -67,7 +67,7 @@ class Trainer:
             recipes.check(recipe)
         if model.trained:
             raise ValueError(
-                "the model is trained already: model.reset() starts anew, model.save(path) keeps it"
+                "the model is trained already: model.reset() starts anew, model.save() keeps it"
             )
         self.model = model
         self.recipe = recipe
