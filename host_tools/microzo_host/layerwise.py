@@ -3,6 +3,7 @@
 from array import array
 
 import numpy as np
+
 from microzo import layout as L
 from microzo import plan as planner
 
@@ -63,4 +64,6 @@ class Runner:
         return np.frombuffer(self.arena, np.int8, int(np.prod(shape)), start).reshape(shape).copy()
 
     def _logits(self):
-        return np.frombuffer(self.arena, np.int32, self.plan[L.CLASSES], self.plan[L.LOGITS_OFF]).copy()
+        return np.frombuffer(
+            self.arena, np.int32, self.plan[L.CLASSES], self.plan[L.LOGITS_OFF]
+        ).copy()

@@ -14,7 +14,15 @@ OPTIONS = {
     "CONCATENATION": "ConcatenationOptions", "SQUEEZE": "SqueezeOptions",
     "LEAKY_RELU": "LeakyReluOptions",
 }  # fmt: skip
-VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "RESHAPE": 1, "SQUEEZE": 1}
+VERSIONS = {
+    "CONV_2D": 3,
+    "DEPTHWISE_CONV_2D": 3,
+    "FULLY_CONNECTED": 4,
+    "RESHAPE": 1,
+    "SQUEEZE": 1,
+    "HARD_SWISH": 1,
+    "RELU_N1_TO_1": 1,
+}
 
 
 class Builder:
@@ -34,7 +42,9 @@ class Builder:
         t.buffer = 0
         if data is not None:
             buffer = schema.BufferT()
-            buffer.data = np.frombuffer(np.ascontiguousarray(data, DTYPES[dtype]).tobytes(), np.uint8)
+            buffer.data = np.frombuffer(
+                np.ascontiguousarray(data, DTYPES[dtype]).tobytes(), np.uint8
+            )
             t.buffer = len(self.buffers)
             self.buffers.append(buffer)
         if scale is not None:
@@ -96,7 +106,7 @@ class Reference:
         self.source = self.interpreter.get_input_details()[0]
 
     def __call__(self, x, tensor=None):
-        """The tensor with this index (default: the output) for one sample in the input's layout."""
+        """The tensor with this index (default: the output) for one sample."""
         if tensor is None:
             tensor = self.interpreter.get_output_details()[0]["index"]
         shape, dtype = self.source["shape"], self.source["dtype"]

@@ -54,7 +54,9 @@ class Graphs:
     def conv(self, channels, kernel, stride=(1, 1), padding=SAME, act=0, **kw):
         n, h, w, c = self.shape()
         size = self.size((h, w), kernel, stride, padding)
-        parts = self.parameters([channels, *kernel, c], channels, 0, kernel[0] * kernel[1] * c, **kw)
+        parts = self.parameters(
+            [channels, *kernel, c], channels, 0, kernel[0] * kernel[1] * c, **kw
+        )
         out = self.activation([n, *size, channels], scale=parts[2])
         return self.step("CONV_2D", [self.x, *parts[:2]], out, **self.window(stride, padding, act))
 
@@ -99,6 +101,7 @@ class Graphs:
 
     def mean(self, axes=(1, 2), keep=True):
         numbers = self.b.tensor([len(axes)], data=axes, dtype="INT32")
+        axes = [a % 4 for a in axes]
         shape = [1 if i in axes else n for i, n in enumerate(self.shape())]
         if not keep:
             shape = [n for i, n in enumerate(self.shape()) if i not in axes]
@@ -107,7 +110,9 @@ class Graphs:
 
     def unary(self, kind, zero_point=None, scale=None, **options):
         scale = self.scale() * self.rng.uniform(0.5, 2) if scale is None else scale
-        return self.step(kind, [self.x], self.activation(self.shape(), zero_point, scale), **options)
+        return self.step(
+            kind, [self.x], self.activation(self.shape(), zero_point, scale), **options
+        )
 
     def reshape(self, shape, kind="RESHAPE"):
         out = self.activation(shape, self.zp(), self.scale())

@@ -12,12 +12,25 @@ from .common import force_option, json_option, refuse_existing, report, say, wri
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="Model file.")
-@click.option("--calib", type=click.Path(exists=True, dir_okay=False),
-              help="Clean samples (.npy): ranges of a float model, statistics for realign.")  # fmt: skip
-@click.option("--ranges", type=click.Choice(["mse", "percentile"]), default="mse",
-              help="How ranges of an .onnx file are chosen.")  # fmt: skip
-@click.option("--input-range", type=float, nargs=2, default=(0.0, 1.0), metavar="LOW HIGH",
-              help="What 0 and 255 of uint8 samples stand for in an .onnx file.")  # fmt: skip
+@click.option(
+    "--calib",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Clean samples (.npy): ranges of a float model, statistics for realign.",
+)
+@click.option(
+    "--ranges",
+    type=click.Choice(["mse", "percentile"]),
+    default="mse",
+    help="How ranges of an .onnx file are chosen.",
+)
+@click.option(
+    "--input-range",
+    type=float,
+    nargs=2,
+    default=(0.0, 1.0),
+    metavar="LOW HIGH",
+    help="What 0 and 255 of uint8 samples stand for in an .onnx file.",
+)
 @force_option
 @json_option
 def command(file, out, calib, ranges, input_range, force, json_file):
@@ -37,4 +50,6 @@ def command(file, out, calib, ranges, input_range, force, json_file):
     notes = json.loads(model.metadata["notes"])
     for note in notes:
         say(f"- {note}", json_file)
-    report({"file": str(out), "bytes": len(raw), "weights": model.weights, "notes": notes}, json_file)
+    report(
+        {"file": str(out), "bytes": len(raw), "weights": model.weights, "notes": notes}, json_file
+    )

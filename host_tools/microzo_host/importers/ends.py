@@ -73,7 +73,9 @@ def _source(graph):
     if entry.dtype == "UINT8":
         table = tables.requantize(entry, made, np.arange(256))
     elif entry.dtype != "FLOAT32":
-        raise Unsupported(f"its input {entry.name!r} is {entry.dtype} (use int8, uint8 or float32)")
+        raise Unsupported(
+            f"its input {entry.name!r} is {entry.dtype} (use int8, uint8 or float32)"
+        )
     return readers[0].outputs[0], table
 
 

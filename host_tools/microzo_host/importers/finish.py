@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+
 from microzo import layout as L
 
 from .. import intforward, modelfile, quantize

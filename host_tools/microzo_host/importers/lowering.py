@@ -45,20 +45,32 @@ class Lowering:
         self._write(core.source, self.quantized(core.source))
 
     def run(self, handlers, cures):
-        """Lower every node; problems of all of them are collected, then raised."""
+        """Lower every node; problems of all of them are collected, then raised.
+
+        ``handlers``: by kind, (function, how many inputs it needs at least).
+        """
         for node in self.core.nodes:
             where = label(node.kind, self.tensor(node.outputs[0]).name)
-            handler = handlers.get(node.kind)
+            handler, least = handlers.get(node.kind, (None, 0))
+            problem = None
             if handler is None:
-                self.problems.add(f"{where} ({cures(node.kind)})")
-                continue
-            if not all(i in self.views or i == -1 or self.is_constant(i) for i in node.inputs):
-                continue
-            try:
-                handler(self, node)
-            except Unsupported as problem:
+                problem = f"({cures(node.kind)})"
+            elif len(node.inputs) < least or -1 in node.inputs[:least]:
+                problem = "lacks an input (convert it again)"
+            elif all(i in self.views or i == -1 or self.is_constant(i) for i in node.inputs):
+                try:
+                    handler(self, node)
+                except Unsupported as error:
+                    problem = error
+            if problem is not None:
                 self.problems.add(f"{where} {problem}")
+                self._stand_in(node)
         self.problems.raise_if_any()
+
+    def _stand_in(self, node):
+        """Views of what a failed node would write, so that problems after it are found too."""
+        for number in node.outputs:
+            self.views[number] = View(0, 0)
 
     # reading the graph
 
@@ -72,12 +84,16 @@ class Lowering:
         """A tensor of int8 values with one scale and a zero point, checked."""
         t = self.tensor(number)
         if t.dtype != "INT8":
-            raise Unsupported(f"uses {t.name!r} of type {t.dtype} (convert with full integer int8)")
+            raise Unsupported(
+                f"uses {t.name!r} of type {t.dtype} (convert with full integer int8)"
+            )
         if t.scales is None or len(t.scales) != 1:
             raise Unsupported(f"uses {t.name!r} without one scale for it (quantize it per tensor)")
         check_scales(t)
         if not -128 <= t.zero_points[0] <= 127:
-            raise Unsupported(f"uses {t.name!r} with zero point {t.zero_points[0]} (convert again)")
+            raise Unsupported(
+                f"uses {t.name!r} with zero point {t.zero_points[0]} (convert again)"
+            )
         return t
 
     def constant(self, number, dtype, what):
@@ -102,7 +118,7 @@ class Lowering:
         view = self.views[number]
         if view.order is not None:
             raise Unsupported(
-                f"reads the transposed {self.tensor(number).name!r} (export the model channels last)"
+                f"reads the transposed {self.tensor(number).name!r} (export channels last)"
             )
         return view
 
@@ -116,11 +132,15 @@ class Lowering:
 
     def emit(self, node, kind, shape, out_shape, **fields):
         """Append an operator that reads the first input as ``shape`` (h, w, c)."""
-        out = node.outputs[0]
-        result = self.quantized(out)
+        return self.emit_from(node.inputs[0], node.outputs[0], kind, shape, out_shape, **fields)
+
+    def emit_from(self, source, out, kind, shape, out_shape, final=True, **fields):
+        """Append an operator between two tensors; not ``final``: it makes a part of ``out``."""
         if max(*shape, *out_shape) > 65535:
-            raise Unsupported(f"has a dimension beyond 65535: {shape} to {out_shape} (make it smaller)")
-        view = self.views[node.inputs[0]]
+            raise Unsupported(
+                f"has a dimension beyond 65535: {shape} to {out_shape} (make it smaller)"
+            )
+        result, view = self.quantized(out), self.views[source]
         op = modelfile.Op("", kind, tid=len(self.ops), in1=view.tensor, **fields)
         op.in_h, op.in_w, op.in_c = shape
         op.out_h, op.out_w, op.out_c = out_shape
@@ -128,7 +148,7 @@ class Lowering:
         self.ops.append(op)
         op.out = self._write(out, result)
         self.writers[out] = op
-        self.sources.append(out)
+        self.sources.append(out if final else None)
         return op
 
     def rename(self, node, op):
@@ -152,7 +172,9 @@ def hwc(tensor):
     while len(shape) > 4 and shape[0] == 1:
         shape = shape[1:]
     if len(shape) > 4 or len(shape) > 3 and shape[0] != 1:
-        raise Unsupported(f"uses {tensor.name!r} of shape {tensor.shape} (use a batch of 1, rank 4)")
+        raise Unsupported(
+            f"uses {tensor.name!r} of shape {tensor.shape} (use a batch of 1, rank 4)"
+        )
     if len(shape) == 4:
         return shape[1:]
     if len(shape) == 3:

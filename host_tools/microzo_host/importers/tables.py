@@ -28,6 +28,69 @@ def leaky_relu(alpha, x, y):
     return np.where(INT8 >= x.zero_points[0], above, below)
 
 
+def logistic(x, y):
+    """LOGISTIC, in float32 as the reference does."""
+    return _curve(x, y, lambda v: np.float32(1) / (np.float32(1) + _float32(np.exp, -v)))
+
+
+def tanh(x, y):
+    """TANH, in float32 as the reference does."""
+    return _curve(x, y, lambda v: _float32(np.tanh, v))
+
+
+def hard_swish(x, y):
+    """HARD_SWISH, in 16-bit fixed point: x * relu6(x + 3) / 6."""
+    fine = np.float32(1 / 128) * x.scales[0]
+    gain, gain_shift = _short_multiplier(fine / y.scales[0])
+    slope, slope_shift = _short_multiplier(fine / np.float32(3 / 32768))
+    value = (INT8 - int(x.zero_points[0])).astype(np.int64) << 7
+    scaled = _high(value, gain)
+    ramp = _short(value << max(slope_shift - 1, 0)) if slope_shift > 0 else value
+    ramp = _high(ramp, slope)
+    ramp = _short(ramp << 1) if slope_shift > 0 else _rounded_shift(ramp, -slope_shift)
+    ramp = (ramp + (1 << 15)) >> 1
+    out = _rounded_shift(_short(ramp * scaled * 2 >> 16), -gain_shift) + int(y.zero_points[0])
+    return np.clip(out, -128, 127).astype(np.int8)
+
+
+CURVES = {"LOGISTIC": logistic, "TANH": tanh, "HARD_SWISH": hard_swish}
+
+
+def _float32(function, values):
+    """The correctly rounded float32 of a function of float32 values."""
+    return function(values.astype(np.float64)).astype(np.float32)
+
+
+def _curve(x, y, function):
+    """A table filled in float32."""
+    real = x.scales[0] * (INT8 - x.zero_points[0]).astype(np.float32)
+    inverse = np.float32(1) / y.scales[0]
+    scaled = function(real) * inverse
+    rounded = np.sign(scaled) * np.floor(np.abs(scaled.astype(np.float64)) + 0.5)
+    return np.clip(rounded + int(y.zero_points[0]), -128, 127).astype(np.int8)
+
+
+def _short_multiplier(effective):
+    """A multiplier's upper 16 bits, and its shift."""
+    mult, shift = scales.multiplier(float(effective))
+    return min((mult + (1 << 15)) >> 16, 32767), shift
+
+
+def _short(values):
+    return np.clip(values, -32768, 32767)
+
+
+def _high(a, b):
+    """Upper half of 2ab, rounded half up, saturated to int16."""
+    return _short((a * b + (1 << 14)) >> 15)
+
+
+def _rounded_shift(values, right):
+    """Right shift rounding half away from zero."""
+    mask = (1 << right) - 1
+    return (values >> right) + ((values & mask) > (mask >> 1) + (values < 0))
+
+
 def _scaled(x, y, values, effective, low, high):
     centred = np.asarray(values, np.int64) - int(x.zero_points[0])
     out = intforward.requant(centred, *scales.multiplier(effective)) + int(y.zero_points[0])

@@ -2,31 +2,37 @@
 
 import re
 
-import numpy as np
-
 from .. import modelfile, quantize
-from . import ends, finish, plain, tflite_file, weighted
+from . import binary, ends, finish, plain, tflite_file, weighted
 from .lowering import Lowering, hwc
 from .problems import Problems, Unsupported
 
+# By operator: (function, inputs it needs).
 HANDLERS = {
-    "CONV_2D": weighted.conv,
-    "DEPTHWISE_CONV_2D": weighted.depthwise,
-    "FULLY_CONNECTED": weighted.dense,
-    "ADD": plain.add,
-    "AVERAGE_POOL_2D": plain.pool,
-    "MAX_POOL_2D": plain.pool,
-    "PAD": plain.pad,
-    "PADV2": plain.pad,
-    "RESHAPE": plain.reshape,
-    "SQUEEZE": plain.reshape,
-    "EXPAND_DIMS": plain.reshape,
-    "TRANSPOSE": plain.transpose,
-    "RELU": plain.relu,
-    "RELU6": plain.relu,
-    "RELU_N1_TO_1": plain.relu,
-    "LEAKY_RELU": plain.leaky_relu,
-    "QUANTIZE": plain.requantize,
+    "CONV_2D": (weighted.conv, 2),
+    "DEPTHWISE_CONV_2D": (weighted.depthwise, 2),
+    "FULLY_CONNECTED": (weighted.dense, 2),
+    "ADD": (binary.add, 2),
+    "SUB": (binary.add, 2),
+    "MUL": (binary.mul, 2),
+    "CONCATENATION": (binary.concatenate, 1),
+    "MEAN": (plain.mean, 2),
+    "AVERAGE_POOL_2D": (plain.pool, 1),
+    "MAX_POOL_2D": (plain.pool, 1),
+    "PAD": (plain.pad, 2),
+    "PADV2": (plain.pad, 3),
+    "RESHAPE": (plain.reshape, 1),
+    "SQUEEZE": (plain.reshape, 1),
+    "EXPAND_DIMS": (plain.reshape, 1),
+    "TRANSPOSE": (plain.transpose, 2),
+    "RELU": (plain.relu, 1),
+    "RELU6": (plain.relu, 1),
+    "RELU_N1_TO_1": (plain.relu, 1),
+    "LEAKY_RELU": (plain.leaky_relu, 1),
+    "LOGISTIC": (plain.curve, 1),
+    "TANH": (plain.curve, 1),
+    "HARD_SWISH": (plain.curve, 1),
+    "QUANTIZE": (plain.requantize, 1),
 }
 CURES = {
     "TRANSPOSE_CONV": "train the encoder alone, or upsample on the host",
@@ -62,7 +68,9 @@ def from_graph(graph, path, calib=None):
     except Unsupported as problem:
         problems.add(problem)
         problems.raise_if_any()
-    lowering.run(HANDLERS, lambda kind: CURES.get(kind, "see docs/import.md for what can replace it"))
+    lowering.run(
+        HANDLERS, lambda kind: CURES.get(kind, "see docs/import.md for what can replace it")
+    )
     if not lowering.ops:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
     model = _model(lowering, path)
@@ -95,12 +103,16 @@ def _model(lowering, path):
 
 def _finish(model, lowering, calib):
     graph, core = lowering.graph, lowering.core
-    finish.names(model, [short_name(graph.tensors[i].name) for i in lowering.sources])
+    wanted = ["" if i is None else short_name(graph.tensors[i].name) for i in lowering.sources]
+    finish.names(model, wanted)
     for op in model.ops:
         if op.kind in modelfile.WEIGHTED:
             finish.training_sizes(op)
-    notes = [f"{kind} at the end is left out: the loss takes logits" for kind in core.dropped
-             if kind in ends.CLASSIFIERS]
+    notes = [
+        f"{kind} at the end is left out: the loss takes logits"
+        for kind in core.dropped
+        if kind in ends.CLASSIFIERS
+    ]
     if core.order is not None:
         notes.append(f"samples are given as (h, w, c) = {(model.in_h, model.in_w, model.in_c)}")
     regression = not notes and model.classes == model.in_h * model.in_w * model.in_c
@@ -120,14 +132,13 @@ def _finish(model, lowering, calib):
 
 def _logits(model, lowering, regression):
     """From the last accumulators if the last operator is a linear layer of a classifier."""
-    op, target = model.ops[-1], lowering.core.target
+    op = model.ops[-1]
     linear = op.kind in modelfile.WEIGHTED and (op.act_min, op.act_max) == (-128, 127)
     emit = linear and not regression
     effective = None
     if emit:
         node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
         effective = weighted.effective_scales(lowering, node) * model.scales[model.out_tensor]
-        effective = np.broadcast_to(effective, op.out_c)
     finish.logits(model, effective, emit, lowering.core.beta)
 
 

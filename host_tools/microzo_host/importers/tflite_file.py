@@ -23,7 +23,10 @@ DTYPES = {"INT8": "i1", "UINT8": "u1", "INT32": "<i4", "INT64": "<i8", "FLOAT32"
 WINDOW = ("Padding", "StrideH", "StrideW", "FusedActivationFunction")
 OPTIONS = {
     "CONV_2D": ("Conv2DOptions", (*WINDOW, "DilationHFactor", "DilationWFactor")),
-    "DEPTHWISE_CONV_2D": ("DepthwiseConv2DOptions", (*WINDOW, "DilationHFactor", "DilationWFactor")),
+    "DEPTHWISE_CONV_2D": (
+        "DepthwiseConv2DOptions",
+        (*WINDOW, "DilationHFactor", "DilationWFactor"),
+    ),
     "AVERAGE_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
     "MAX_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
     "FULLY_CONNECTED": ("FullyConnectedOptions", ("FusedActivationFunction", "WeightsFormat")),
@@ -37,7 +40,7 @@ OPTIONS = {
 
 @dataclasses.dataclass
 class Tensor:
-    """``scales`` float32 and ``zero_points`` int64 are None without quantization; ``data`` if constant."""
+    """``scales`` (float32) and ``zero_points`` (int64) if quantized, ``data`` if constant."""
 
     name: str
     dtype: str
@@ -98,7 +101,9 @@ def read(path):
 def parse(raw, path):
     """As read(), from bytes; ``path`` only names the file in errors."""
     if len(raw) > MAX_FILE:
-        raise ValueError(f"{path} is larger than {MAX_FILE >> 20} MB: no board can hold such a model")
+        raise ValueError(
+            f"{path} is larger than {MAX_FILE >> 20} MB: no board can hold such a model"
+        )
     if len(raw) < 8 or raw[4:8] != b"TFL3":
         raise ValueError(f"{path} is no TFLite file: give one that the TFLite converter wrote")
     try:
@@ -171,7 +176,9 @@ class _Reader:
         """The bytes of a constant, or None; number 0 is the empty buffer by convention."""
         _need(0 <= number < self.model.BuffersLength(), f"{tensor.name!r} has no buffer")
         buffer = self.model.Buffers(number)
-        _need(not buffer.Offset() and not buffer.Size(), "it keeps its weights outside of the tables")
+        _need(
+            not buffer.Offset() and not buffer.Size(), "it keeps its weights outside of the tables"
+        )
         if not buffer.DataLength():
             return None
         data = memoryview(buffer.DataAsNumpy()).cast("B")
@@ -216,7 +223,9 @@ def _check_order(graph):
             _need(i == -1 or i in known, f"an operator {node.kind} reads what nothing wrote")
         _need(node.outputs, f"an operator {node.kind} writes nothing")
         for i in node.outputs:
-            _need(0 <= i < count and i not in known, f"an operator {node.kind} writes a used tensor")
+            _need(
+                0 <= i < count and i not in known, f"an operator {node.kind} writes a used tensor"
+            )
             known.add(i)
     _need(all(i in known for i in graph.outputs), "nothing writes an output")
 

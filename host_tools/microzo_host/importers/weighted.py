@@ -1,6 +1,7 @@
 """CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED."""
 
 import numpy as np
+
 from microzo import layout as L
 
 from .. import network
@@ -31,7 +32,9 @@ def depthwise(lowering, node):
     weight = lowering.tensor(node.inputs[1])
     shape = image(lowering, node.inputs[0])
     if len(weight.shape) != 4 or weight.shape[0] != 1 or weight.shape[3] % shape[2]:
-        raise Unsupported(f"has weights of shape {weight.shape} for {shape[2]} channels (convert again)")
+        raise Unsupported(
+            f"has weights of shape {weight.shape} for {shape[2]} channels (convert again)"
+        )
     _windowed(lowering, node, L.DWCONV, shape, weight.shape[1:3], weight.shape[3], 3)
 
 
@@ -41,7 +44,9 @@ def dense(lowering, node):
     if node.options.get("WeightsFormat", 0):
         raise Unsupported("has shuffled weights (convert it again)")
     if len(weight.shape) != 2 or x.size % weight.shape[1]:
-        raise Unsupported(f"has weights of shape {weight.shape} for {x.size} inputs (convert again)")
+        raise Unsupported(
+            f"has weights of shape {weight.shape} for {x.size} inputs (convert again)"
+        )
     out_c, k = weight.shape
     rows = x.size // k
     values = _weights(lowering, node, 0)
@@ -127,7 +132,9 @@ def _weights(lowering, node, axis):
     if values.size >= MAX_WEIGHTS:
         raise Unsupported(f"has {values.size} weights (make it smaller)")
     if weight.scales is None or len(weight.scales) not in (1, channels):
-        raise Unsupported(f"has weights {weight.name!r} without a scale per channel (convert again)")
+        raise Unsupported(
+            f"has weights {weight.name!r} without a scale per channel (convert again)"
+        )
     check_scales(weight)
     if len(weight.scales) > 1 and weight.axis != axis:
         raise Unsupported(
@@ -147,20 +154,22 @@ def _parameters(lowering, node, op):
         if bias.size != op.out_c:
             raise Unsupported(f"has {bias.size} biases for {op.out_c} channels (convert it again)")
         op.bias = bias.reshape(-1).astype(np.int32)
+    activation(lowering, node, op)
     effective = effective_scales(lowering, node)
     try:
-        mults, shifts = scales.multipliers(effective)
+        if node.kind == "FULLY_CONNECTED":
+            op.flags |= L.ROUND_ONCE
+            bounds = op.act_min - op.out_zp, op.act_max - op.out_zp
+            op.mults, op.shifts = scales.once(effective, *bounds)
+        else:
+            op.mults, op.shifts = scales.multipliers(effective)
     except ValueError as error:
         raise Unsupported(f"cannot be scaled: {error} (convert it again)") from None
-    op.mults = np.broadcast_to(mults, op.out_c).copy()
-    op.shifts = np.broadcast_to(shifts, op.out_c).copy()
-    activation(lowering, node, op)
 
 
 def effective_scales(lowering, node):
-    """s_x * s_w / s_y, one value or one a channel, in TFLite's precision."""
+    """float64 (channels,): s_x * s_w / s_y."""
     x, y = lowering.tensor(node.inputs[0]), lowering.tensor(node.outputs[0])
     weight = lowering.tensor(node.inputs[1])
-    if node.kind == "FULLY_CONNECTED" and len(weight.scales) == 1:
-        return np.atleast_1d(scales.single(x.scales[0], weight.scales[0], y.scales[0]))
-    return scales.channels(x.scales[0], weight.scales, y.scales[0])
+    channels = weight.shape[3 if node.kind == "DEPTHWISE_CONV_2D" else 0]
+    return np.broadcast_to(scales.channels(x.scales[0], weight.scales, y.scales[0]), channels)

@@ -1,0 +1,142 @@
+"""An ONNX file as plain Python objects, sizes checked before they are used."""
+
+import dataclasses
+import math
+import os
+
+import numpy as np
+
+MAX_FILE = 1 << 28
+MAX_NODES = 2048
+MAX_ELEMENTS = 1 << 24
+MAX_FOLDED = 1 << 16
+# What a shape computation in an export consists of; evaluated when all inputs are known.
+FOLDABLE = (
+    "Add Cast Concat ConstantOfShape Div Gather Identity Mul Reshape Slice Squeeze Sub "
+    "Transpose Unsqueeze"
+).split()
+
+
+@dataclasses.dataclass
+class Node:
+    """An operator; an input that is left out is an empty string."""
+
+    kind: str
+    name: str
+    inputs: list
+    outputs: list
+    attributes: dict
+
+
+@dataclasses.dataclass
+class Graph:
+    """Nodes in order; ``inputs`` maps names to shapes, None where a dimension is free."""
+
+    nodes: list
+    constants: dict
+    inputs: dict
+    outputs: list
+    opset: int
+
+
+def package():
+    """The module ``onnx``, or ImportError that says how to get it."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError(
+            "reading ONNX files needs the package onnx: run `pip install onnx`"
+        ) from None
+    return onnx
+
+
+def read(path):
+    """The Graph of a file; ValueError or OSError in one sentence otherwise."""
+    if os.path.getsize(path) > MAX_FILE:
+        raise ValueError(
+            f"{path} is larger than {MAX_FILE >> 20} MB: no board can hold such a model"
+        )
+    with open(path, "rb") as file:
+        return parse(file.read(), path)
+
+
+def parse(raw, path):
+    """As read(), from bytes; ``path`` only names the file in errors."""
+    onnx = package()
+    try:
+        model = onnx.load_model_from_string(raw)
+    except Exception:
+        raise ValueError(f"{path} is no ONNX file or is damaged: export it again") from None
+    graph = model.graph
+    if not graph.node:
+        raise ValueError(f"{path} is no ONNX file with a network in it: export it again")
+    if len(graph.node) > MAX_NODES:
+        raise ValueError(f"{path} has {len(graph.node)} operators: use a network for small boards")
+    try:
+        constants = {t.name: _array(onnx, t) for t in graph.initializer}
+        nodes = [_node(onnx, n) for n in graph.node]
+        inputs = {v.name: _shape(v) for v in graph.input if v.name not in constants}
+    except (ValueError, TypeError, OverflowError, AttributeError, KeyError) as error:
+        raise ValueError(
+            f"{path} is damaged ({' '.join(str(error).split())[:120]}): export it again"
+        ) from None
+    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    return Graph(nodes, constants, inputs, [v.name for v in graph.output], opset)
+
+
+def evaluate(node, constants):
+    """The value of a node that depends on constants alone, or None if it is not simple enough.
+
+    Exports compute the shape of a Flatten from the batch, which is 1 here.
+    """
+    inputs = {name: constants[name] for name in node.inputs if name in constants}
+    if (
+        node.kind not in FOLDABLE
+        or not inputs
+        or len(inputs) < len(set(filter(None, node.inputs)))
+    ):
+        return None
+    sizes = [value.size for value in inputs.values()]
+    if node.kind == "ConstantOfShape":
+        sizes.append(
+            math.prod(max(int(n), 1) for n in next(iter(inputs.values())).reshape(-1)[:8])
+        )
+    if sum(sizes) > MAX_FOLDED:
+        return None
+    onnx = package()
+    from onnx.reference import ReferenceEvaluator
+
+    attributes = {
+        k: onnx.numpy_helper.from_array(v) if isinstance(v, np.ndarray) else v
+        for k, v in node.attributes.items()
+    }
+    made = onnx.helper.make_node(node.kind, node.inputs, node.outputs, **attributes)
+    return np.asarray(ReferenceEvaluator(made).run(None, inputs)[0])
+
+
+def _array(onnx, tensor):
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        raise ValueError(f"{tensor.name!r} lies in another file")
+    if any(n < 0 for n in tensor.dims) or math.prod(tensor.dims) > MAX_ELEMENTS:
+        raise ValueError(f"{tensor.name!r} has shape {list(tensor.dims)}")
+    return onnx.numpy_helper.to_array(tensor)
+
+
+def _node(onnx, node):
+    attributes = {}
+    for a in node.attribute:
+        value = onnx.helper.get_attribute_value(a)
+        if a.type == onnx.AttributeProto.TENSOR:
+            value = _array(onnx, value)
+        elif a.type == onnx.AttributeProto.STRING:
+            value = value.decode("utf-8", "replace")
+        attributes[a.name] = value
+    kind = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
+    return Node(kind, node.name, list(node.input), list(node.output), attributes)
+
+
+def _shape(value):
+    dims = value.type.tensor_type.shape.dim
+    return tuple(
+        d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else None for d in dims
+    )

@@ -1,0 +1,82 @@
+"""Ranges of activations from calibration samples: what int8 values stand for.
+
+``mse`` looks for the range with the least squared error of the quantized
+values; ``percentile`` takes the mean of each batch's percentiles. Both go
+through the samples in batches, so that memory does not grow with them.
+"""
+
+import numpy as np
+
+from . import network
+
+BATCH = 32
+BINS = 2048
+PERCENTILE = 99.99
+SHRINKS = np.linspace(0.3, 1.0, 71)
+
+
+def choose(net, real, method="mse"):
+    """[(low, high)] of every tensor of a folded network for real inputs (N, h, w, c)."""
+    if method == "percentile":
+        return _percentiles(net, real)
+    if method == "mse":
+        return _least_squares(net, real)
+    raise ValueError(f"ranges are chosen by 'mse' or 'percentile', not by {method!r}")
+
+
+def quantization(low, high):
+    """(scale, zero point) of a range, which is made to contain 0."""
+    low, high = min(0.0, float(low)), max(0.0, float(high))
+    scale = float(np.float32(max(high - low, 1e-6) / 255))
+    return scale, int(np.clip(round(-128 - low / scale), -128, 127))
+
+
+def _batches(net, real):
+    for start in range(0, len(real), BATCH):
+        yield network.forward(net, real[start : start + BATCH])
+
+
+def _percentiles(net, real):
+    sums, count = 0.0, 0
+    for tensors in _batches(net, real):
+        ends = [np.percentile(t, (100 - PERCENTILE, PERCENTILE)) for t in tensors]
+        sums, count = sums + np.array(ends), count + 1
+    return [tuple(map(float, pair)) for pair in sums / count]
+
+
+def _least_squares(net, real):
+    ends = None
+    for tensors in _batches(net, real):
+        batch = np.array([(t.min(), t.max()) for t in tensors], np.float64)
+        if ends is None:
+            ends = batch
+        ends[:, 0] = np.minimum(ends[:, 0], batch[:, 0])
+        ends[:, 1] = np.maximum(ends[:, 1], batch[:, 1])
+    ends[:, 0], ends[:, 1] = np.minimum(ends[:, 0], 0), np.maximum(ends[:, 1], 1e-6)
+    counts = np.zeros((len(ends), BINS))
+    for tensors in _batches(net, real):
+        for i, t in enumerate(tensors):
+            counts[i] += np.histogram(t, BINS, tuple(ends[i]))[0]
+    return [_best(counts[i], *ends[i]) for i in range(len(ends))]
+
+
+def _best(counts, low, high):
+    """The part of (low, high) with the least squared error over a histogram."""
+    width = (high - low) / BINS
+    middles = low + (np.arange(BINS) + 0.5) * width
+    used = np.flatnonzero(counts)
+    middles, counts = middles[used], counts[used]
+    lows = low * SHRINKS if low < 0 else [0.0]
+    candidates = [(a, b) for a in lows for b in high * SHRINKS]
+    if low < 0:
+        # Both ends together, then each alone: 71 + 2 * 71 instead of 71 * 71.
+        candidates = list(zip(low * SHRINKS, high * SHRINKS))
+        a, b = min(candidates, key=lambda ends: _error(middles, counts, *ends))
+        candidates = [(a, x) for x in high * SHRINKS] + [(x, b) for x in low * SHRINKS] + [(a, b)]
+    return min(candidates, key=lambda ends: _error(middles, counts, *ends))
+
+
+def _error(values, counts, low, high):
+    scale, zero_point = quantization(low, high)
+    quantized = np.clip(np.rint(values / scale) + zero_point, -128, 127)
+    return float((counts * (values - (quantized - zero_point) * scale) ** 2).sum())
