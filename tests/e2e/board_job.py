@@ -1,28 +1,29 @@
 # Runs on the board: begins a run or goes on with it, and saves the model when it is finished.
+# ruff: noqa: F821
 import microzo
 from microzo import files
 
-model = microzo.load("model.safetensors")
-data = microzo.Dataset("train_x.npy", "train_y.npy")
+
+def begin():
+    """A new run, or the one that a reset or power cut ended."""
+    if files.exists("job.journal"):
+        try:
+            trainer = microzo.resume(model, "job.journal")
+            return trainer, trainer.run(data)
+        except ValueError as error:
+            print(error)  # the cut came before the first step
+            files.remove("job.journal")
+    trainer = microzo.Trainer(model, recipe, layers="all", seed=seed, journal="job.journal")
+    return trainer, trainer.run(data, steps=steps)
 
 
-def new_trainer():
-    return microzo.Trainer(model, recipe, layers="all", seed=seed, journal="job.journal")  # noqa: F821
-
-
-if files.exists("job.journal"):
-    trainer = microzo.resume(model, "job.journal")
-    try:
-        run = trainer.run(data, steps=steps)  # noqa: F821
-    except ValueError as error:
-        print(error)  # cut before its first step, or inside its header
-        files.remove("job.journal")
-        model = microzo.load("model.safetensors")
-        trainer = new_trainer()
-        run = trainer.run(data, steps=steps)  # noqa: F821
+if "trainer" in globals():  # this interpreter was interrupted
+    run = trainer.run(data)
 else:
-    trainer = new_trainer()
-    run = trainer.run(data, steps=steps)  # noqa: F821
+    if "data" not in globals():
+        model = microzo.load("model.safetensors")
+        data = microzo.Dataset("train_x.npy", "train_y.npy")
+    trainer, run = begin()
 for step in run:
     print(step)
 model.save("job.safetensors")
