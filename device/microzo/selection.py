@@ -50,9 +50,9 @@ def head(plan):
 
 def tail(plan):
     """The convolution whose gradient has a closed form: right before the head, or before its
-    average pool; or -1."""
+    average pool or mean; or -1."""
     at = head(plan) - 1
-    if at >= 0 and plan[L.op_base(at) + L.KIND] == L.AVGPOOL:
+    if at >= 0 and plan[L.op_base(at) + L.KIND] in (L.AVGPOOL, L.MEAN):
         o = L.op_base(at)
         if plan[o + L.K_H] != plan[o + L.S_H] and plan[o + L.OUT_H] > 1:
             return -1

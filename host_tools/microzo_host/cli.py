@@ -11,7 +11,7 @@ import sys
 
 import click
 
-COMMANDS = "quantize import plan push run pull eval replay boards doctor romfs".split()
+COMMANDS = "quantize import compare plan push run pull eval replay boards doctor romfs".split()
 
 
 class Commands(click.Group):
