@@ -28,7 +28,7 @@ CHANNELS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16, 17, 20, 24, 32, 33, 36, 40, 64, 
 
 
 def layer_net(rng):
-    kind = rng.choice(("conv", "conv", "point", "dw", "dw", "dense", "dense"))
+    kind = rng.choice(("conv", "conv", "point", "dw", "dw", "dense", "dense", "pool"))
     plain = rng.random() < 0.75
     channels = rng.choice(CHANNELS)
     side = (rng.randint(1, 9), rng.randint(1, 9))
@@ -44,6 +44,11 @@ def layer_net(rng):
     elif kind == "point":
         net = LayerNetwork(rng, (*side, channels), plain)
         net.conv(0, rng.choice(CHANNELS), (1, 1))
+    elif kind == "pool":
+        net = LayerNetwork(rng, (rng.randint(1, 20), rng.randint(1, 20), channels), plain)
+        h, w, _ = net.shapes[0]
+        k = (rng.randint(1, h), rng.randint(1, w))
+        net.pool(0, rng.choice((L.AVGPOOL, L.AVGPOOL, L.MAXPOOL)), k, stride, netgen.pads(rng, k))
     elif kind == "conv":
         net = LayerNetwork(rng, (*side, rng.choice((1, 2, 3, 4, 5, 8, 12, 16, 20))), plain)
         net.conv(0, rng.choice(CHANNELS[:14]), k, stride, pads)

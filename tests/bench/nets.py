@@ -36,7 +36,7 @@ class BenchNetwork(netgen.Network):
             f -= 1
         bias = [self.rng.randint(-30000, 30000) for _ in range(channels)]
         words["B_OFF"] = self.put(struct.pack("<%di" % channels, *bias))
-        words.update(EPS_W=1, EPS_B=1, B_MAX=30000, F=f)
+        words.update(EPS_W=1, EPS_B=1, B_MAX=30000, F=f, FLAGS=L.EMIT_LOGITS if logits else 0)
         return words
 
 

@@ -14,6 +14,7 @@ typedef struct {
 // Parts of the scratch: the expanded column, two byte columns, the stream of quads.
 typedef struct {
     const mz_view_t *view;
+    mz_pack_t pack;
     mz_gemm_t gemm;
     uint8_t *column;
     int8_t *bytes;
@@ -37,6 +38,7 @@ static inside_t inside(int32_t in, int32_t k, int32_t stride, int32_t pad) {
 static void columns_open(columns_t *s, const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     s->view = view;
+    mz_pack_open(&s->pack, view);
     s->column = l->scratch;
     s->bytes = (int8_t *)l->scratch + 4 * l->k4;
     s->stream = l->scratch + 6 * l->k4;
@@ -57,13 +59,13 @@ static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *
     const mz_view_t *view = s->view;
     const mz_layer_t *l = view->layer;
     mz_scale_t *scale = (mz_scale_t *)(void *)(to + 8 * l->k4);
-    bool fast = c + 4 <= l->out_c && view->sums == NULL && l->logits == NULL;
+    bool fast = c + 4 <= l->out_c && mz_view_fast(view);
     int32_t n = mz_min(4, l->out_c - c);
     mz_channels_load(view, c, n, channels);
+    mz_quad_pack(&s->pack, c, n, to);
     for (int32_t i = 0; i < 4; ++i) {
         // A short last quad repeats its last channel; the copies are not stored.
         const mz_channel_t *channel = &channels[mz_min(i, n - 1)];
-        mz_quad_row(view, c + mz_min(i, n - 1), i, to, (int16_t *)(void *)s->column);
         int32_t right = -channel->shift;
         fast = fast && mz_channel_fast(channel, s->bias_room);
         scale[i].bias2 = (int32_t)((uint32_t)channel->bias * 2);

@@ -5,6 +5,7 @@
 #define MZ_COLUMNS_H
 
 #include "output.h"
+#include "pack.h"
 
 // One output channel: v = (2 * (bias + sum) * mult) >> 32 rounded, then
 // out = sat8((v - (v < 0) + round) >> right), exact for 1 <= right <= 22.
@@ -31,8 +32,8 @@ typedef struct {
 // Prepares the fields that depend on the column alone.
 void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column);
 void mz_gemm(const mz_gemm_t *gemm);
-// Packs row `row` as row i of a quad's weights.
-void mz_quad_row(const mz_view_t *view, int32_t row, int32_t i, void *weights, int16_t *scratch);
+// Packs rows first..first+n-1 as the weights of a quad; a short quad repeats its last row.
+void mz_quad_pack(const mz_pack_t *pack, int32_t first, int32_t n, void *weights);
 // The byte runs x and y of n cells (a multiple of four), less the zero point, side by
 // side; returns the end of what it wrote.
 void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, void *column);

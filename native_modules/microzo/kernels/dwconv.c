@@ -67,20 +67,16 @@ static void blocks(const mz_view_t *view) {
 #if MZ_DSP
 
 // Packs four channels as [tap][4 channels]; false if their outputs need general code.
-static bool pack_quad(const mz_view_t *view, int32_t c, int16_t *w, mz_channel_t *channels,
+static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t *channels,
     mz_quad_t *quad) {
+    const mz_view_t *view = pack->view;
     const mz_layer_t *l = view->layer;
-    int16_t *row = w + 4 * l->k;
-    bool fast = view->sums == NULL && l->logits == NULL;
+    bool fast = mz_view_fast(view);
     int32_t room = mz_bias_room(view);
     mz_channels_load(view, c, 4, channels);
     for (int32_t i = 0; i < 4; ++i) {
         // Channels 0, 2 share a word, and so do 1, 3.
-        int16_t *to = w + 2 * (i & 1) + (i >> 1);
-        mz_pack_row(view, c + i, row);
-        for (int32_t tap = 0; tap < l->k; ++tap) {
-            to[4 * tap] = row[tap];
-        }
+        mz_pack_spread(pack, c + i, w + 2 * (i & 1) + (i >> 1), 4, 8, 12);
         int32_t right = -channels[i].shift;
         fast = fast && mz_channel_fast(&channels[i], room);
         quad->bias[i] = channels[i].bias;
@@ -195,12 +191,14 @@ static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c
 
 static void quads(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
+    mz_pack_t pack;
     mz_channel_t channels[4];
     mz_quad_t quad;
     int32_t raw[4];
     mz_dw_t dw;
     int16_t *w = (int16_t *)l->scratch;
     bool three = l->k_h == 3 && l->k_w == 3;
+    mz_pack_open(&pack, view);
     dw.quad = &quad;
     dw.w = w;
     dw.raw = raw;
@@ -218,7 +216,7 @@ static void quads(const mz_view_t *view) {
         dw.from.direct.in_zp = l->in_zp;
     }
     for (int32_t c = 0; c < l->out_c; c += 4) {
-        const mz_channel_t *slow = pack_quad(view, c, w, channels, &quad) ? NULL : channels;
+        const mz_channel_t *slow = pack_quad(&pack, c, w, channels, &quad) ? NULL : channels;
         int32_t done = 0;
         for (int32_t i = 0; i < 4; ++i) {
             w[4 * l->k + i] = 0;

@@ -22,6 +22,12 @@ static inline int32_t mz_bias_room(const mz_view_t *view) {
     return (int32_t)mz_sat64(((int64_t)1 << 30) - 1 - reach, -1, INT32_MAX);
 }
 
+// Whether a fast path may make a layer's outputs: int8, of two roundings, and nothing else.
+static inline bool mz_view_fast(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    return view->sums == NULL && l->logits == NULL && !(l->flags & MZ_FLAG_ROUND_ONCE);
+}
+
 // Whether a fast path may make this channel's outputs.
 static inline bool mz_channel_fast(const mz_channel_t *channel, int32_t room) {
     return mz_within(channel->shift, -22, -1) && mz_within(channel->bias, -room, room);

@@ -19,3 +19,63 @@ void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to) {
         to[r] = 0;
     }
 }
+
+void mz_pack_open(mz_pack_t *pack, const mz_view_t *view) {
+    pack->view = view;
+    pack->add = view->wide ? 0 : 128;
+    pack->shift = view->wide ? 8 - view->f : 8;
+    pack->base = view->eps < 0 ? view->eps : -view->eps;
+    pack->twice = -2 * pack->base;
+    pack->flip = view->eps < 0 ? 0 : ~(uint32_t)0;
+    pack->words = mz_row_words(view->layer->k);
+}
+
+// Weight i of a row, from int8 or from masters.
+static inline int32_t weight(const mz_pack_t *p, const int8_t *bytes, const int16_t *masters, int32_t i) {
+    return masters == NULL ? bytes[i] : (masters[i] + p->add) >> p->shift;
+}
+
+static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, const int8_t *bytes,
+    const int16_t *masters, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
+    int32_t base = p->base;
+    int32_t twice = p->twice;
+    uint32_t next = (uint32_t)row * p->words;
+    int32_t left = p->view->layer->k;
+    while (left > 0) {
+        uint32_t word = twice ? mz_word(p->view->weight_stream, next++) ^ p->flip : 0;
+        int32_t fours = mz_min(left, 32) >> 2;
+        left -= 4 * fours;
+        for (; fours > 0; --fours) {
+            int32_t w0 = weight(p, bytes, masters, 0) + base;
+            int32_t w1 = weight(p, bytes, masters, 1) + base;
+            int32_t w2 = weight(p, bytes, masters, 2) + base;
+            int32_t w3 = weight(p, bytes, masters, 3) + base;
+            to[0] = (int16_t)(w0 + twice * (int32_t)(word & 1));
+            to[a] = (int16_t)(w1 + twice * (int32_t)((word >> 8) & 1));
+            to[b] = (int16_t)(w2 + twice * (int32_t)((word >> 16) & 1));
+            to[c] = (int16_t)(w3 + twice * (int32_t)((word >> 24) & 1));
+            word >>= 1;
+            to += 16;
+            bytes += masters == NULL ? 4 : 0;
+            masters += masters == NULL ? 0 : 4;
+        }
+        if (left > 0 && left < 4) {
+            int32_t w1 = left > 1 ? weight(p, bytes, masters, 1) + base : 0;
+            int32_t w2 = left > 2 ? weight(p, bytes, masters, 2) + base : 0;
+            to[0] = (int16_t)(weight(p, bytes, masters, 0) + base + twice * (int32_t)(word & 1));
+            to[a] = (int16_t)(left > 1 ? w1 + twice * (int32_t)((word >> 8) & 1) : 0);
+            to[b] = (int16_t)(left > 2 ? w2 + twice * (int32_t)((word >> 16) & 1) : 0);
+            to[c] = 0;
+            return;
+        }
+    }
+}
+
+void mz_pack_spread(const mz_pack_t *pack, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
+    const mz_layer_t *l = pack->view->layer;
+    if (l->master == NULL) {
+        spread(pack, l->weights + row * l->k, NULL, row, to, a, b, c);
+    } else {
+        spread(pack, NULL, l->master + row * l->k, row, to, a, b, c);
+    }
+}

@@ -4,6 +4,22 @@
 
 #include "pass.h"
 
+// How a view reads its weights, the same for all rows. A perturbation adds -|eps| to every
+// weight and 2|eps| where a bit of the flipped sign word is set: exact, no clamping.
+typedef struct {
+    const mz_view_t *view;
+    int32_t add, shift; // of masters: (m + add) >> shift
+    int32_t base; // -|eps|
+    int32_t twice; // 2|eps|
+    uint32_t flip;
+    uint32_t words; // sign words of a row
+} mz_pack_t;
+
+void mz_pack_open(mz_pack_t *pack, const mz_view_t *view);
+// Writes a row spread out: weights 4g..4g+3 to to[16g], to[16g + a], to[16g + b] and
+// to[16g + c], zeros for the rest of the last four.
+void mz_pack_spread(const mz_pack_t *pack, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c);
+
 // Writes row `row` (output channel) of the layer: k entries, then zeros up to k4.
 void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to);
 

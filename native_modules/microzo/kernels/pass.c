@@ -75,22 +75,24 @@ int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
     return mz_max(1, (layer->eps_b * output_lsb(layer, c)) >> 2);
 }
 
-static int32_t perturbed_bias(const mz_view_t *view, int32_t c, int32_t bias) {
-    int32_t eps = mz_bias_eps(view->layer, c);
-    bool negative = mz_sign_bit(mz_word(view->bias_stream, (uint32_t)c >> 5), c);
-    return bias + (negative ? -view->bias_sign * eps : view->bias_sign * eps);
-}
-
 void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
     const mz_layer_t *l = view->layer;
     const int32_t *biases = l->state_bias != NULL ? l->state_bias : l->bias;
     const int32_t *mults = l->state_mult != NULL ? l->state_mult : l->mult;
     const int8_t *shifts = l->state_mult != NULL ? l->state_shift : l->shift;
     int32_t f = view->f;
+    uint32_t word = 0;
+    if (view->bias_sign) {
+        word = mz_word(view->bias_stream, (uint32_t)c >> 5);
+    }
     for (int32_t end = c + n; c < end; ++c, ++channel) {
         int32_t bias = mz_sat(biases[c], -l->b_max, l->b_max);
         if (view->bias_sign) {
-            bias = perturbed_bias(view, c, bias);
+            if ((c & 31) == 0) {
+                word = mz_word(view->bias_stream, (uint32_t)c >> 5);
+            }
+            int32_t eps = mz_bias_eps(l, c);
+            bias += mz_sign_bit(word, c) ? -view->bias_sign * eps : view->bias_sign * eps;
         }
         channel->bias = bias * (1 << f);
         channel->mult = mz_max(mults[c], 0);

@@ -9,6 +9,11 @@
 #define MZ_DSP 1 // Cortex-M4, M7, M33 and above
 #endif
 
+// Four activations are handled as a word.
+#if !defined(MZ_PORTABLE) && defined(__arm__)
+#define MZ_WORDS 1
+#endif
+
 // Convolutions go through columns.c instead of conv.c.
 #if MZ_DSP
 #define MZ_COLUMNS 1
