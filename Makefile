@@ -2,6 +2,9 @@
 MPY_VERSION ?= 1.25.0
 DATA ?= mnist
 ARCHS ?= x64 armv7emsp
+ALL_ARCHS = x64 armv6m armv7m armv7emsp armv7emdp rv32imc
+OTHER_BOARDS = MPS2_AN385 MPS2_AN385_M0PLUS MPS2_AN500 MPS2_AN505 VIRT_RV32
+CORE ?= m4
 
 # The first Python that is new enough; everything later runs in .venv.
 PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
@@ -16,13 +19,14 @@ STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion python source mpy-cross natmod host-lib unix firmware build demo \
-  test test-full accuracy bench size repl board lint clean
+.PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
+  firmware firmware-all build demo test test-full accuracy bench size size-diff repl board lint clean
 
 help: ## Lists these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
-	  while IFS='|' read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
+	  while IFS='|' read -r name text; do printf '  make %-13s %s\n' "$$name" "$$text"; done
 	@echo "  Variables: MPY_VERSION=1.25.0|1.26.1, MPY_DIR=folder, EXTRA_C_MODULES=folders, DATA=mnist|fashion"
+	@echo "  CORE=m4|m3|m0plus|m7|m33|rv32 (make repl and board, after make firmware-all)"
 
 setup: packages python source mpy-cross ## Installs what is missing, fetches MicroPython
 
@@ -37,6 +41,11 @@ ifeq ($(FASHION_DIR),)
 	  boards/tools/packages.sh $(PYTHON) dataset-fashion-mnist
 endif
 
+packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware-all`
+	@$(STEP) 1/7 "RISC-V packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
+	  qemu-system-misc
+
 python: packages ## [2/7] Python packages, into .venv
 	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh \
 	  --outputs $(PY) -- boards/tools/python_env.sh $(PYTHON) dev
@@ -45,13 +54,15 @@ source: packages ## [3/7] MicroPython's source, verified
 ifeq ($(MPY_DIR),)
 	@$(STEP) 3/7 "MicroPython source $(MPY_VERSION)" --inputs boards/tools/fetch_micropython.py \
 	  --outputs $(MPY)/py -- $(PYTHON) boards/tools/fetch_micropython.py $(MPY_VERSION) $(MPY)
+else
+	@test -f $(MPY)/py/dynruntime.mk || { echo "MPY_DIR=$(MPY_DIR) is no MicroPython source."; exit 1; }
 endif
 
 mpy-cross: python source ## [4/7] MicroPython's cross compiler
 	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJDIR)/mpy-cross/mpy-cross -- \
 	  boards/tools/build_mpy_cross.sh
 
-natmod: mpy-cross ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
+natmod: mpy-cross $(if $(filter rv32imc,$(ARCHS)),packages-rv32) ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
 	@$(STEP) 5/7 "native modules" $(KEY) --inputs $(SHELL_MODULE) boards/tools -- \
 	  boards/tools/build_natmod.sh $(ARCHS)
 
@@ -69,6 +80,13 @@ firmware: mpy-cross ## [7/7] The emulated board's firmware, build/firmware/
 	@$(STEP) 7/7 firmware $(KEY) --inputs boards $(SHELL_MODULE) $(EXTRA_C_MODULES) \
 	  --outputs build/firmware/mps2-an386-256K-stock.elf -- boards/tools/build_firmware.sh
 
+firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of all emulated boards
+	@SIZES=256K $(STEP) 7/7 "firmware of all boards" $(KEY) --inputs boards $(SHELL_MODULE) \
+	  $(EXTRA_C_MODULES) --outputs build/firmware/virt-rv32-256K-usermod.elf -- \
+	  boards/tools/build_firmware.sh $(OTHER_BOARDS)
+
+firmware-all test-full: ARCHS = $(ALL_ARCHS)
+
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
@@ -77,7 +95,7 @@ demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board 
 test: build ## The tests, with reduced fuzzing
 	@MICROZO_FULL= $(PY) -m pytest tests -q
 
-test-full: build ## The tests, with full fuzzing and everything slow
+test-full: build firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_FULL=1 $(PY) -m pytest tests -q
 
 accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
@@ -88,14 +106,17 @@ accuracy: python host-lib fashion ## Accuracy against back-propagation, build/ac
 bench: build ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
 
-size: natmod ## Code size of the native modules
-	@$(PY) boards/tools/natmod_size.py $(OBJDIR)
+size: natmod ## Code size of the native modules (ARCHS="x64 armv7emsp ...")
+	@$(PY) boards/tools/natmod_size.py $(SHELL_MODULE) build/natmod $(OBJDIR) --archs $(ARCHS)
+
+size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD~3
+	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
 
 repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.emulator --repl
+	@$(PY) -m microzo_host.emulator --core $(CORE) --repl
 
 board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.emulator
+	@$(PY) -m microzo_host.emulator --core $(CORE)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .

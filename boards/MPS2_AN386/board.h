@@ -1,5 +1,5 @@
 // Addresses and numbers of QEMU's mps2-an386 machine.
-#define BOARD_CPU_HZ (25000000)
+#define BOARD_CLOCK_HZ (25000000)
 
 #define BOARD_UART_BASE (0x40004000)
 #define BOARD_UART_RX_IRQ (0)
@@ -7,9 +7,9 @@
 #define BOARD_TIMER_BASE (0x40000000)
 #define BOARD_TIMER_IRQ (8)
 
-// The machine's 16 MB memory, which QEMU backs with a host file: one half is
-// the disk, the other the mapped ROMFS. The emulator's helper knows this split.
+// The machine's memory that QEMU backs with a host file: the disk, then the mapped
+// ROMFS. The emulator's helper knows this split.
 #define BOARD_DISK_BASE (0x21000000)
 #define BOARD_DISK_BYTES (8 * 1024 * 1024)
-#define BOARD_ROMFS_BASE (0x21800000)
+#define BOARD_ROMFS_BASE (BOARD_DISK_BASE + BOARD_DISK_BYTES)
 #define BOARD_ROMFS_BYTES (8 * 1024 * 1024)

@@ -1,5 +1,7 @@
 # Sourced by the build scripts; the Makefile gives MPY (source tree) and OBJDIR (object files).
 set -eu
+# Variables of the Makefile's command line are not meant for MicroPython's makefiles.
+unset MAKEFLAGS MAKEOVERRIDES MFLAGS
 root=$(pwd)
 jobs=-j$(nproc 2>/dev/null || echo 2)
 mpy_cross=$root/$OBJDIR/mpy-cross/mpy-cross

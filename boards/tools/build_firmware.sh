@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the emulated board's firmware: each RAM size, stock and with the module.
+# Builds firmware of emulated boards, each RAM size, stock and with the module:
+# build_firmware.sh BOARD... (folders of boards/; without any, MPS2_AN386)
 # EXTRA_C_MODULES (folders, each of one user module or of several) go into the latter.
 . boards/tools/build_env.sh
 out=${OUT:-build/firmware}
@@ -24,29 +25,32 @@ link_modules() {
     done
 }
 
-# build KIND USER_C_MODULES: compiles once and links for each RAM size.
+# build BOARD KIND USER_C_MODULES: compiles once and links for each RAM size.
 build() {
-    objects=$root/$OBJDIR/firmware-$1${EXTRA_C_MODULES:+-extra}
+    objects=$root/$OBJDIR/firmware-$1-$2${EXTRA_C_MODULES:+-extra}
+    name=$(echo "$1" | tr '[:upper:]_' '[:lower:]-')
     for ram in $sizes; do
         stack=8K
         [ "$ram" = 256K ] || stack=16K
         rm -f "$objects/firmware.elf"
-        make_mpy ports/qemu BOARD=MPS2_AN386 BOARD_DIR="$root/boards/MPS2_AN386" \
-            BUILD="$objects" BOARD_RAM=$ram BOARD_STACK=$stack USER_C_MODULES="$2"
-        cp "$objects/firmware.elf" "$out/mps2-an386-$ram-$1.elf"
+        make_mpy ports/qemu BOARD="$1" BOARD_DIR="$root/boards/$1" \
+            BUILD="$objects" BOARD_RAM=$ram BOARD_STACK=$stack USER_C_MODULES="$3"
+        cp "$objects/firmware.elf" "$out/$name-$ram-$2.elf"
     done
 }
 
-for kind in $kinds; do
-    case $kind in
-    stock)
-        (unset EXTRA_C_MODULES; build stock "")
-        ;;
-    usermod)
-        has_usermod || continue
-        links=$root/$OBJDIR/user-modules${EXTRA_C_MODULES:+-extra}
-        link_modules "$links"
-        build usermod "$links"
-        ;;
-    esac
+for board in ${@:-MPS2_AN386}; do
+    for kind in $kinds; do
+        case $kind in
+        stock)
+            (unset EXTRA_C_MODULES; build "$board" stock "")
+            ;;
+        usermod)
+            has_usermod || continue
+            links=$root/$OBJDIR/user-modules${EXTRA_C_MODULES:+-extra}
+            link_modules "$links"
+            build "$board" usermod "$links"
+            ;;
+        esac
+    done
 done

@@ -1,26 +1,45 @@
-"""Prints the size of the native module's code and file, for each architecture built."""
+"""Prints the size of the native module's code and file, for each architecture.
 
-import sys
+natmod_size.py SOURCE MODULES OBJECTS [--than SOURCE MODULES OBJECTS] --archs ARCH...
+"""
+
+import argparse
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+SECTIONS = (".text", ".rodata", ".bss")
+
+
+def sizes(source, modules, objects, arch):
+    """[file, text, rodata, bss] in bytes."""
+    sums = dict.fromkeys(SECTIONS, 0)
+    folder = Path(objects, f"natmod-{arch}")
+    for obj in folder.rglob("*.o"):
+        if not Path(source, obj.relative_to(folder)).with_suffix(".c").exists():
+            continue  # left from an earlier build
+        with open(obj, "rb") as f:
+            for section in ELFFile(f).iter_sections():
+                for name in SECTIONS:
+                    if section.name == name or section.name.startswith(name + "."):
+                        sums[name] += section["sh_size"]
+    return [Path(modules, arch, "_microzo.mpy").stat().st_size, *sums.values()]
+
 
 def main():
-    built = sorted(Path("build/natmod").glob("*/_microzo.mpy"))
-    if not built:
-        sys.exit("no native module is built; run `make natmod` first.")
-    print(f"{'arch':<12}{'.mpy':>8}{'text':>8}{'rodata':>8}{'bss':>6}")
-    for file in built:
-        sums = {".text": 0, ".rodata": 0, ".bss": 0}
-        for obj in Path(sys.argv[1], f"natmod-{file.parent.name}").rglob("*.o"):
-            with open(obj, "rb") as f:
-                for section in ELFFile(f).iter_sections():
-                    for name in sums:
-                        if section.name == name or section.name.startswith(name + "."):
-                            sums[name] += section["sh_size"]
-        sizes = "".join(f"{sums[n]:>{w}}" for n, w in ((".text", 8), (".rodata", 8), (".bss", 6)))
-        print(f"{file.parent.name:<12}{file.stat().st_size:>8}{sizes}")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("now", nargs=3)
+    parser.add_argument("--than", nargs=3)
+    parser.add_argument("--archs", nargs="+")
+    args = parser.parse_args()
+    width = 16 if args.than else 8
+    print(f"{'arch':<12}" + "".join(f"{name:>{width}}" for name in (".mpy", *SECTIONS)))
+    for arch in args.archs:
+        cells = [str(size) for size in sizes(*args.now, arch)]
+        if args.than:
+            before = sizes(*args.than, arch)
+            cells = [f"{now} ({int(now) - b:+d})" for now, b in zip(cells, before, strict=True)]
+        print(f"{arch:<12}" + "".join(f"{cell:>{width}}" for cell in cells))
 
 
 if __name__ == "__main__":

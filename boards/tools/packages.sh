@@ -14,7 +14,7 @@ if ! command -v apt-get >/dev/null; then
 fi
 
 missing=
-for package in build-essential xz-utils git \
+for package in build-essential ca-certificates git xz-utils \
     qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi "$@"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
         missing="$missing $package"
@@ -23,7 +23,13 @@ done
 [ -n "$missing" ] || exit 0
 
 sudo=
-[ "$(id -u)" = 0 ] || sudo=sudo
+if [ "$(id -u)" != 0 ]; then
+    sudo=sudo
+    command -v sudo >/dev/null || {
+        echo "There is no sudo; as root: apt-get install -y --no-install-recommends$missing"
+        exit 1
+    }
+fi
 export DEBIAN_FRONTEND=noninteractive
 echo "* $sudo apt-get update"
 $sudo apt-get update

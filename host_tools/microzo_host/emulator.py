@@ -1,4 +1,4 @@
-"""Emulated boards: QEMU's Cortex-M4F with real MicroPython, and the unix port.
+"""Emulated boards: QEMU with real MicroPython, and the unix port.
 
     with Board(ram="256K", usermod=False, fs={"main.py": b"print(1)"}) as b:
         b.port                      # what mpremote connects to, e.g. /dev/pts/3
@@ -13,7 +13,8 @@
 `fs` maps paths on the board to a host file, a folder or bytes, and goes into a new disk;
 `disk=FILE` keeps (or continues) the disk in that file; `romfs=` is a ROMFS image (a file or
 bytes) mapped at /rom; `icount=True` makes ticks follow the instruction count: then
-`time.ticks_cpu()` counts 1.6 per instruction (see `TICKS_PER_INSTRUCTION`).
+`time.ticks_cpu()` counts `b.core.ticks_per_instruction`, 1.6 on the Cortex-M4F.
+`core=` is a key of `CORES`; all but "m4" come from `make firmware-all`.
 `Unix(usermod=True).run("script.py", args)` runs the unix port and returns what it printed.
 `python -m microzo_host.emulator` starts a board and keeps it until Ctrl-C.
 """
@@ -29,20 +30,50 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = ROOT / "build" / "firmware"
 UNIX = ROOT / "build" / "unix"
 
-# The 16 MB that QEMU keeps in a host file: the disk, then the ROMFS (boards/MPS2_AN386/board.h).
+# Memory that QEMU keeps in a host file: the disk, then the ROMFS (boards/*/board.h).
 DISK_BYTES = 8 << 20
 ROMFS_BYTES = 8 << 20
 BLOCK_BYTES = 4096
 PROG_BYTES = 256
 
-# With -icount shift=6 an instruction takes 64 ns, and the 25 MHz clock ticks 1.6 times.
-TICKS_PER_INSTRUCTION = 1.6
+# With -icount shift=N an instruction takes 2^N ns.
+ICOUNT_SHIFT = 6
+
+
+@dataclass(frozen=True)
+class Core:
+    """One kind of emulated board."""
+
+    machine: str  # of QEMU
+    arch: str  # of its native modules
+    firmware: str  # the folder of boards/, in lower case
+    clock: int = 25_000_000
+    qemu: str = "qemu-system-arm"
+    memory: int = DISK_BYTES + ROMFS_BYTES  # bytes in the host file; more holds code and RAM
+
+    @property
+    def ticks_per_instruction(self):
+        return self.clock * (1 << ICOUNT_SHIFT) / 1e9
+
+
+CORES = {
+    "m4": Core("mps2-an386", "armv7emsp", "mps2-an386"),
+    "m3": Core("mps2-an385", "armv7m", "mps2-an385"),
+    "m0plus": Core("mps2-an385", "armv6m", "mps2-an385-m0plus"),
+    "m7": Core("mps2-an500", "armv7emdp", "mps2-an500"),
+    "m33": Core("mps2-an505", "armv7emsp", "mps2-an505", 20_000_000),
+    "rv32": Core(
+        "virt", "rv32imc", "virt-rv32", 10_000_000, "qemu-system-riscv32", memory=24 << 20
+    ),
+}
+TICKS_PER_INSTRUCTION = CORES["m4"].ticks_per_instruction
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
@@ -109,18 +140,22 @@ class Board:
         romfs=None,
         icount=False,
         firmware=None,
+        core="m4",
     ):
         kind = "usermod" if usermod else "stock"
-        self.firmware = Path(firmware or FIRMWARE / f"mps2-an386-{ram}-{kind}.elf")
+        self.core = CORES[core]
+        self.firmware = Path(firmware or FIRMWARE / f"{self.core.firmware}-{ram}-{kind}.elf")
         self.icount = icount
         self.port = None
         self._process = None
         self._transport = None
         self._folder = None
         if not self.firmware.is_file():
-            raise BoardError(f"{self.firmware.name} is not built; run `make firmware` first.")
-        if not shutil.which("qemu-system-arm"):
-            raise BoardError("qemu-system-arm is not installed; run `make setup` first.")
+            target = "firmware" if core == "m4" else "firmware-all"
+            raise BoardError(f"{self.firmware.name} is not built; run `make {target}` first.")
+        if not shutil.which(self.core.qemu):
+            target = "setup" if core == "m4" else "firmware-all"
+            raise BoardError(f"{self.core.qemu} is not installed; run `make {target}` first.")
         self._folder = tempfile.mkdtemp(prefix="microzo-board-")
         self._log = Path(self._folder, "qemu.log")
         self.disk = Path(disk) if disk else Path(self._folder, "disk.img")
@@ -133,7 +168,7 @@ class Board:
     def _prepare_disk(self, fs, romfs):
         new = not self.disk.exists()
         with open(self.disk, "wb" if new else "r+b") as f:
-            f.truncate(DISK_BYTES + ROMFS_BYTES)
+            f.truncate(self.core.memory)
             if fs is not None:
                 f.write(littlefs_image(fs))
             if romfs is not None:
@@ -147,12 +182,17 @@ class Board:
 
     def command(self, serial="pty"):
         """The command line that starts QEMU."""
-        memory = f"memory-backend-file,id=mem0,size=16M,mem-path={self.disk},share=on"
-        command = ["qemu-system-arm", "-object", memory]
-        command += ["-machine", "mps2-an386,memory-backend=mem0", "-kernel", str(self.firmware)]
+        load = ["-kernel", str(self.firmware)]
+        if self.core.machine == "virt":
+            # It would start at the disk: the loader sets the program counter.
+            load = ["-bios", "none", "-device", f"loader,file={self.firmware},cpu-num=0"]
+        size = f"{self.core.memory >> 20}M"
+        memory = f"memory-backend-file,id=mem0,size={size},mem-path={self.disk},share=on"
+        command = [self.core.qemu, "-object", memory]
+        command += ["-machine", f"{self.core.machine},memory-backend=mem0", "-m", size, *load]
         command += ["-display", "none", "-monitor", "null", "-semihosting", "-serial", serial]
         if self.icount:
-            command += ["-icount", "shift=6,sleep=off"]
+            command += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
         return command
 
     def start(self):
@@ -365,12 +405,13 @@ def main():
 
     parser = argparse.ArgumentParser(prog="microzo_host.emulator", description=main.__doc__)
     parser.add_argument("--ram", default="256K", help="256K or 1M")
+    parser.add_argument("--core", default="m4", choices=CORES, help="default: m4")
     parser.add_argument("--usermod", action="store_true", help="firmware with the module built in")
     parser.add_argument("--disk", help="file that keeps the board's disk")
     parser.add_argument("--repl", action="store_true", help="open its REPL (leave with Ctrl-X)")
     args = parser.parse_args()
     try:
-        with Board(ram=args.ram, usermod=args.usermod, disk=args.disk) as board:
+        with Board(args.ram, args.usermod, disk=args.disk, core=args.core) as board:
             if args.repl:
                 command = [sys.executable, "-m", "mpremote", "connect", board.port, "repl"]
                 return subprocess.call(command)

@@ -1,7 +1,9 @@
 """The build itself: extra user modules in the firmware, and what it refuses."""
 
 import os
+import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -65,3 +67,55 @@ def test_a_version_without_a_hash_is_refused(tmp_path):
         text=True,
     )
     assert done.returncode != 0 and "MPY_DIR" in done.stderr
+
+
+def fetch(version, folder, **env):
+    """Runs fetch_micropython.py where there is no apt."""
+    tools = folder.parent / "bin"
+    tools.mkdir()
+    for tool in ("git", "tar", "xz"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    return subprocess.run(
+        [sys.executable, "boards/tools/fetch_micropython.py", version, str(folder)],
+        cwd=ROOT,
+        env={**env, "PATH": str(tools), "HOME": str(folder.parent)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_without_a_mirror_upstreams_tag_is_taken(tmp_path):
+    upstream = tmp_path / "upstream"
+    (upstream / "py").mkdir(parents=True)
+    (upstream / "py" / "dynruntime.mk").write_text("")
+    git = ["git", "-C", upstream, "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v1.25.0"]):
+        subprocess.run([*git, *command], check=True)
+    done = fetch(
+        "1.25.0",
+        tmp_path / "source",
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0=f"url.file://{upstream}.insteadOf",
+        GIT_CONFIG_VALUE_0="https://github.com/micropython/micropython.git",
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "source" / "py" / "dynruntime.mk").is_file()
+
+
+def test_neither_mirror_nor_upstream_is_said(tmp_path):
+    done = fetch(
+        "1.25.0",
+        tmp_path / "source",
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0="url.file:///nowhere/.insteadOf",
+        GIT_CONFIG_VALUE_0="https://github.com/",
+    )
+    assert done.returncode != 0 and "MPY_DIR" in done.stderr
+    assert not (tmp_path / "source").exists()
+
+
+def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
+    done = subprocess.run(
+        ["make", "source", f"MPY_DIR={tmp_path}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode != 0 and "no MicroPython source" in done.stdout

@@ -13,10 +13,22 @@
 #define SCB_CCR REG(0xe000ed14)
 #define SCB_SHCSR REG(0xe000ed24)
 #define SCB_CFSR REG(0xe000ed28)
-#define SCB_HFSR REG(0xe000ed2c)
 #define SCB_BFAR REG(0xe000ed38)
 #define SCB_CPACR REG(0xe000ed88)
 
-static inline void nvic_enable(int irq) {
+static inline void irq_enable(int irq) {
     NVIC_ISER[irq / 32] = 1u << (irq % 32);
+}
+
+static inline void irqs_off(void) {
+    __asm volatile ("cpsid i" : : : "memory");
+}
+
+static inline void irqs_on(void) {
+    __asm volatile ("cpsie i" : : : "memory");
+}
+
+// Sleeps until an interrupt is pending, masked or not.
+static inline void irq_wait(void) {
+    __asm volatile ("wfi" : : : "memory");
 }

@@ -1,0 +1,1 @@
+#include "../MPS2_AN385/board.h"

@@ -1,0 +1,1 @@
+#include "shared/runtime/semihosting_rv32.h"
