@@ -81,25 +81,29 @@ class EmulatedBoard:
     def __init__(self, kind, nets):
         from microzo_host import emulator
 
+        core, _, kind = kind.rpartition(":")  # as in "m3:natmod"; the M4F has no prefix
+        core = core or "m4"
         self.nets, self.slow = nets, kind == "pykernels"
-        self.emulator, self.usermod = emulator, kind == "usermod"
-        self.ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
+        self.emulator = emulator
+        ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
+        self.where = {"ram": ram, "usermod": kind == "usermod", "core": core}
         self.name = "microzo.pykernels" if self.slow else "_microzo"
         self.files = {"device_runner.py": HERE / "device_runner.py"}
         if kind == "natmod":
-            self.files["lib/_microzo.mpy"] = native_module("armv7emsp").read_bytes()
+            self.files["lib/_microzo.mpy"] = native_module(emulator.CORES[core].arch).read_bytes()
         if self.slow:
             self.files["microzo/__init__.py"] = b""
             for name in ("layout.py", "pykernels.py"):
                 self.files["microzo/" + name] = ROOT / "device" / "microzo" / name
-        firmware = f"mps2-an386-{self.ram}-{'usermod' if self.usermod else 'stock'}.elf"
-        if not (emulator.FIRMWARE / firmware).is_file():
-            raise Missing(f"{firmware} is not built; run `make firmware` first.")
+        try:
+            emulator.Board(**self.where).close()
+        except emulator.BoardError as e:
+            raise Missing(str(e)) from None
 
     def run(self, cases):
         fs = {"cases.bin": caseformat.pack_all(cases), **self.files}
         code = f"import device_runner; device_runner.run({self.name!r}, 'cases.bin')"
-        with self.emulator.Board(ram=self.ram, usermod=self.usermod, fs=fs) as board:
+        with self.emulator.Board(fs=fs, **self.where) as board:
             try:
                 return parse(board.exec(code, timeout=300), len(cases))
             except self.emulator.BoardError as e:
@@ -124,6 +128,10 @@ KINDS = {
     "board-natmod": (EmulatedBoard, "natmod", 50),
     "board-pykernels": (EmulatedBoard, "pykernels", 3),
 }
+if FULL:
+    for core in ("m3", "m0plus", "m7", "m33", "rv32"):
+        for kind in ("usermod", "natmod"):
+            KINDS[f"{core}-{kind}"] = (EmulatedBoard, f"{core}:{kind}", 5)
 
 
 def make(name):
