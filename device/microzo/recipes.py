@@ -14,7 +14,7 @@ guard: "all" or "held", the samples that decide whether a stage is kept; "" keep
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
-_TAIL = dict(_HEAD, kind="tail", conv_shift=0)
+_TAIL = dict(_HEAD, kind="tail", conv_shift=-1)
 _SPSA = {
     "kind": "spsa",
     "steps": 156,
