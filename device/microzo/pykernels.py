@@ -250,12 +250,15 @@ class _Net:
         """Everything that running an operator touches."""
         o = self.op(index)
         _check(self.arena, o[L.IN_OFF], _in_size(o))
-        _check(self.arena, o[L.OUT_OFF], _out_size(o))
+        at = o[L.OUT_OFF]
+        _check(self.arena, at, _out_size(o))
+        apart = _apart(at, _out_size(o), o[L.IN_OFF], _in_size(o))
         kind = o[L.KIND]
         if kind in (L.ADD, L.MUL, L.CONCAT):
             constant = o[L.IN2] == -1 and kind != L.CONCAT
             where = (self.blob, o[L.W_OFF]) if constant else (self.arena, o[L.IN2_OFF])
             _check(where[0], where[1], _in2_size(o))
+            apart = apart and (constant or _apart(at, _out_size(o), where[1], _in2_size(o)))
         elif kind == L.LUT:
             _check(self.blob, o[L.W_OFF], 256)
         legal = True
@@ -275,6 +278,11 @@ class _Net:
                 _require(last, "only the last operator makes the logits")
                 _check(self.blob, o[L.L_OFF], 4 * o[L.OUT_C], 4)
                 _check(self.blob, o[L.LS_OFF], o[L.OUT_C])
+                self.check_logits()
+                at = self.head[L.LOGITS_OFF]
+                apart = apart and _apart(at, 4 * self.classes, o[L.IN_OFF], _in_size(o))
+                apart = apart and _apart(at, 4 * self.classes, o[L.OUT_OFF], _out_size(o))
+        _require(apart, "an operator's output overlaps another tensor")
 
     def check_range(self, first, last):
         _require(

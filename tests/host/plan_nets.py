@@ -21,29 +21,12 @@ class Plan:
                 (w + p[2] + p[3] - k[1]) // s[1] + 1,
                 channels or c,
             )
-        words = [
-            kind,
-            0,
-            len(self.ops),
-            source,
-            source2,
-            len(self.shapes),
-            0,
-            0,
-            0,
-            *shape,
-            *out,
-            *k,
-            *s,
-            *p,
-        ]
-        words += (
-            [0, 0, 0, -128, 100]
-            + [0] * 6
-            + [-1, 0, 1000, 1, 4]
-            + [-1] * 3
-            + [1 << 30, 0, 1 << 30, 0, 1 << 30, 0]
-        )
+        if kind == L.CONCAT:
+            out = (h, w, c + self.shapes[source2][2])
+        tensors = [source, source2, len(self.shapes), 0, 0, 0]
+        words = [kind, 0, len(self.ops), *tensors, *shape, *out, *k, *s, *p, 0, 0, 0, -128, 100]
+        words += [0] * 6 + [-1, 0, 1000, 1, 4] + [-1] * 3  # parameters, statistics, training
+        words += [1 << 30, 0] * 3
         self.ops.append(words)
         self.shapes.append(out)
         return len(self.shapes) - 1
@@ -51,22 +34,8 @@ class Plan:
     def made(self):
         h, w, c = self.shapes[-1]
         last = self.ops[-1][L.OUT]
-        head = [
-            L.MAGIC_VALUE,
-            1,
-            0,
-            len(self.ops),
-            len(self.shapes),
-            *self.shapes[0],
-            h * w * c,
-            0,
-            last,
-            0,
-            0,
-            1 << 30,
-            0,
-            1 << 20,
-        ]
+        counts = [len(self.ops), len(self.shapes), *self.shapes[0], h * w * c, 0, last]
+        head = [L.MAGIC_VALUE, 1, 0, *counts, 0, 0, 1 << 30, 0, 1 << 20]
         return array("i", head + [0] * 16 + [word for words in self.ops for word in words])
 
 
@@ -88,6 +57,17 @@ def every_kind():
     t = net.add(L.PAD, t, p=(1, 1, 0, 1))
     t = net.add(L.MAXPOOL, t, k=(2, 2), s=(2, 2))
     t = net.add(L.AVGPOOL, t, k=(4, 3))
+    net.add(L.DENSE, t, 10)
+    return net.made()
+
+
+def imported():
+    """The operators that only imported graphs have, on 6x6x4 values."""
+    net = Plan((6, 6, 4))
+    a = net.add(L.MUL, 0)
+    b = net.add(L.LUT, a)
+    t = net.add(L.CONCAT, a, source2=b)
+    t = net.add(L.MEAN, t, k=(6, 6))
     net.add(L.DENSE, t, 10)
     return net.made()
 

@@ -228,9 +228,9 @@ REFUSED = [
     (H, L.BLOB_LEN, 100, "data length"),
     (H, L.LOGIT_MULT, 77, "logits have multiplier 77"), (H, L.LOGIT_MULT, 0, "needs either"),
     (H, L.NET_IN_ZP, 128, "zero point"),
-    (0, L.KIND, 8, "operator 0 (kind 8) is unknown, update microzo"),
+    (0, L.KIND, 12, "operator 0 (kind 12) is unknown, update microzo"),
     (0, L.IN_H, 0, "operator 0 (CONV): shape is 0"),
-    (0, L.IN_H, 65535, "reads shape"), (0, L.OUT_W, 7, "output size 7"),
+    (0, L.IN_H, 65535, "operator 0 (CONV) reads 1179630 values"), (0, L.OUT_W, 7, "output size 7"),
     (0, L.K_H, 0, "kernel or stride"),
     (0, L.S_W, 256, "kernel or stride"), (0, L.P_T, -1, "padding is -1"),
     (0, L.IN_ZP, 200, "zero point"),
@@ -241,17 +241,17 @@ REFUSED = [
     (0, L.EPS_W, 128, "weight perturbation"), (0, L.EPS_B, 17, "bias perturbation"),
     (0, L.B_MAX, -1, "largest bias"),
     (0, L.B_MAX, (1 << 30) - 1, "operator 0 (CONV) can overflow 32-bit sums (27 inputs"),
-    (0, L.FLAGS, 2, "flags"),
+    (0, L.FLAGS, 4, "flags that its kind does not know"),
     (0, L.FLAGS, 1, "only the last operator"), (0, L.TID, -1, "stream id"),
     (0, L.IN, 5, "reads tensor 5"),
-    (0, L.IN2, 0, "second input"), (0, L.OUT, 0, "writes tensor 0"),
+    (0, L.IN2, 0, "reads 0 values"), (0, L.OUT, 0, "writes tensor 0"),
     (0, L.OUT, 30, "writes tensor 30"),
     (1, L.OUT_C, 12, "multiple of its input channels"),
     (2, L.IN2, 7, "operator 2 (ADD) reads tensor 7"),
     (2, L.MULT1, 5, "multiplier 5"), (2, L.SHIFT2, 1, "shift 1"), (2, L.K_H, 2, "ADD"),
     (2, L.OUT_C, 9, "changes the number"),
     (3, L.S_H, 2, "PAD"), (4, L.P_L, 2, "MAXPOOL"),
-    (6, L.IN_C, 9, "operator 6 (DENSE) reads shape"),
+    (6, L.IN_C, 9, "operator 6 (DENSE) reads 9 values"),
     (6, L.P_B, 1, "DENSE"),
 ]  # fmt: skip
 
@@ -265,6 +265,34 @@ def test_altered_plans_are_refused(where, word, value, message):
     text = str(e.value)
     assert message in text
     assert "\n" not in text and ", " in text  # one sentence, with its cure
+
+
+IMPORTED = [
+    (0, L.FLAGS, 1, "MUL) has flags"), (0, L.W_OFF, 1 << 30, "constant lies outside"),
+    (0, L.MULT, 5, "multiplier 5"), (0, L.IN2, 6, "reads tensor 6"), (1, L.W_OFF, -4, "constant"),
+    (1, L.P_T, 1, "LUT"), (2, L.OUT_C, 4, "reads 0 values"), (2, L.OUT_H, 7, "reads"),
+    (2, L.IN2, -1, "reads tensor -1"), (3, L.MULT, 1 << 28, "multiplier"), (3, L.P_L, 1, "MEAN"),
+    (3, L.OUT_C, 5, "MEAN) changes the number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where,word,value,message", IMPORTED)
+def test_altered_plans_of_imported_graphs_are_refused(where, word, value, message):
+    plan = plan_nets.imported()
+    planner.validate(plan)
+    plan[L.op_base(where) + word] = value
+    with pytest.raises(ValueError) as e:
+        planner.validate(plan)
+    assert message in str(e.value)
+
+
+def test_sizes_of_imported_operators():
+    plan = plan_nets.imported()
+    got = [(L.KIND_NAMES[plan[o]], planner.out_size(plan, o)) for o in planner.bases(plan)]
+    assert got == [("MUL", 144), ("LUT", 144), ("CONCAT", 288), ("MEAN", 8), ("DENSE", 10)]
+    assert all(planner.scratch(plan, o) == 0 for o in list(planner.bases(plan))[:4])
+    planner.layout(plan)
+    execute(plan, 0, ())
 
 
 def test_huge_tensors_are_refused():

@@ -277,6 +277,22 @@ def spoilt_words(cases):
             yield cases["input"].replaced(0, put(cases["input"].args[0], word, value))
     yield cases["input"].replaced(0, put(cases["input"].args[0], L.TABLE_OFF, -1))
     yield from missing_parts(cases)
+    yield from overlaps(cases)
+
+
+def overlaps(cases):
+    """Plans whose operators would run in place, or write the logits over a tensor."""
+    for name in ("forward", "probe"):
+        plan = cases[name].args[0]
+        words = struct.unpack(f"<{len(plan.data) // 4}i", plan.data)
+        for i in range(5):
+            base = L.op_base(i)
+            yield cases[name].replaced(0, put(plan, base + L.OUT_OFF, words[base + L.IN_OFF]))
+        base = L.op_base(2)
+        yield cases[name].replaced(0, put(plan, base + L.OUT_OFF, words[base + L.IN2_OFF] + 4))
+        base = L.op_base(4)
+        for word in (L.IN_OFF, L.OUT_OFF):
+            yield cases[name].replaced(0, put(plan, L.LOGITS_OFF, words[base + word]))
 
 
 def missing_parts(cases):

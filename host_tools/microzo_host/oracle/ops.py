@@ -122,9 +122,9 @@ def run(net, o, reading):
 
 def check(net, o):
     """Everything `run` will touch, before anything is written."""
-    net.input(o), net.output(o)
+    check_apart(net.output(o), net.input(o))
     if o.kind in TWO_INPUTS:
-        net.input2(o)
+        check_apart(net.output(o), net.input2(o))
     if o.kind == L.LUT:
         net.table(o)
     if o.kind == L.ADD:
@@ -142,6 +142,12 @@ def check(net, o):
                 "only the last operator makes the logits",
             )
             net.logit_scale(o)
+            check_apart(net.logits(), net.input(o))
+            check_apart(net.logits(), net.output(o))
+
+
+def check_apart(written, other):
+    require(not np.shares_memory(written, other), "an operator's output overlaps another tensor")
 
 
 def check_scale(mult, shift, most, least=1 << 30):
