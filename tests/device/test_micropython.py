@@ -1,5 +1,7 @@
-"""The same package on MicroPython's unix port: no allocation in a step, the host's bits,
-resume."""
+"""The same package on MicroPython, unix port and 256-KB board: no allocation in a step, same bits.
+
+The board has 31-bit small integers: a value that needs more would allocate there, and only there.
+"""
 
 import pathlib
 
@@ -7,27 +9,43 @@ import pytest
 import small
 
 import microzo
-from microzo_host import emulator
+from microzo_host import board_info, emulator, push
 
-HERE = pathlib.Path(__file__).parent
+SCRIPT = pathlib.Path(__file__).parent / "locked_steps.py"
+BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 
 
-@pytest.fixture(scope="module")
-def lines(tmp_path_factory, model_path, data_paths):
-    folder = tmp_path_factory.mktemp("unix")
-    unix = emulator.Unix(usermod=True, path=[HERE.parents[1] / "device"])
-    said = unix.run(HERE / "locked_steps.py", model_path, *data_paths, folder / "run.")
-    return said.split("\n")
+def on_unix(folder, model_path, data_paths):
+    unix = emulator.Unix(usermod=True, path=[SCRIPT.parents[2] / "device"])
+    return unix.run(SCRIPT, model_path, *data_paths, folder / "run.")
+
+
+def on_board(folder, model_path, data_paths):
+    """Stock firmware, the native module, compiled package: what a user of a bought board has."""
+    plan, _ = push.plan_files(BOARD, [])
+    names = ("m.safetensors", "x.npy", "y.npy")
+    files = {
+        name: pathlib.Path(path)
+        for name, path in zip(names, (model_path, *data_paths), strict=True)
+    }
+    code = f"import sys\nsys.argv[:] = {['', *names, 'run.']!r}\n" + SCRIPT.read_text()
+    with emulator.Board(ram="256K", fs={**dict(plan), **files}) as board:
+        return board.exec(code, timeout=300)
+
+
+@pytest.fixture(scope="module", params=[on_unix, on_board])
+def lines(request, tmp_path_factory, model_path, data_paths):
+    said = request.param(tmp_path_factory.mktemp("port"), model_path, data_paths)
+    return [line.split() for line in said.splitlines() if line.strip()]
 
 
 def test_a_step_allocates_nothing(lines):
-    assert len([line for line in lines if line]) == 12
+    assert len(lines) == 12
 
 
 def test_micropython_gives_the_bits_of_cpython(lines, model_path, data_paths):
     data = microzo.Dataset(*data_paths)
-    for line in filter(None, lines):
-        name, steps, crc = line.split()
+    for name, steps, crc in lines:
         model = microzo.load(model_path)
         small.train(model, data, small.short(name))
         assert int(crc) == small.state_crc(model), name
