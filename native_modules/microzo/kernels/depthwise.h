@@ -2,6 +2,7 @@
 #ifndef MZ_DEPTHWISE_H
 #define MZ_DEPTHWISE_H
 
+#include "arch/arch.h"
 #include "output.h"
 
 // Four channels: bias[4], then mult, round, right of each (see mz_scale_t).
@@ -41,6 +42,11 @@ typedef struct {
 
 // 3x3 windows in rows of expanded inputs, where padding is cells of zero.
 void mz_dw_ring(const mz_dw_t *dw);
+#if MZ_DSP
+#define MZ_DW_ANY_WINDOW 1
+#else
+#define MZ_DW_ANY_WINDOW 0
+#endif
 // Windows of any size in the input as it is, clipped to the image.
 void mz_dw_direct(const mz_dw_t *dw);
 // Expands n cells of four channels, in_c bytes apart.

@@ -64,7 +64,7 @@ static void blocks(const mz_view_t *view) {
     }
 }
 
-#if MZ_DSP
+#if MZ_THUMB2
 
 // Packs four channels as [tap][4 channels]; false if their outputs need general code.
 static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t *channels,
@@ -75,8 +75,13 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
     int32_t room = mz_bias_room(view);
     mz_channels_load(view, c, 4, channels);
     for (int32_t i = 0; i < 4; ++i) {
+#if MZ_DSP
         // Channels 0, 2 share a word, and so do 1, 3.
-        mz_pack_spread(pack, c + i, w + 2 * (i & 1) + (i >> 1), 4, 8, 12);
+        int16_t *to = w + 2 * (i & 1) + (i >> 1);
+#else
+        int16_t *to = w + i;
+#endif
+        mz_pack_spread(pack, c + i, to, 4, 8, 12);
         int32_t right = -channels[i].shift;
         fast = fast && mz_channel_fast(&channels[i], room);
         quad->bias[i] = channels[i].bias;
@@ -107,7 +112,9 @@ static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox
     if (three) {
         mz_dw_ring(dw);
     } else {
+#if MZ_DSP
         mz_dw_direct(dw);
+#endif
     }
     if (channels != NULL) {
         int32_t c = (int32_t)(out - l->out) % l->out_c;
@@ -234,8 +241,10 @@ static void quads(const mz_view_t *view) {
 #endif
 
 void mz_dwconv(const mz_view_t *view) {
-#if MZ_DSP
-    if (view->layer->multiplier == 1 && view->layer->in_c % 4 == 0) {
+#if MZ_THUMB2
+    const mz_layer_t *l = view->layer;
+    bool three = l->k_h == 3 && l->k_w == 3;
+    if (l->multiplier == 1 && l->in_c % 4 == 0 && (three || MZ_DW_ANY_WINDOW)) {
         quads(view);
         return;
     }

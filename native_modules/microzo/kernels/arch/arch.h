@@ -5,8 +5,11 @@
 
 #include "portable.h"
 
-#if !defined(MZ_PORTABLE) && defined(__ARM_FEATURE_SIMD32) && defined(__thumb2__)
-#define MZ_DSP 1 // Cortex-M4, M7, M33 and above
+#if !defined(MZ_PORTABLE) && defined(__arm__) && defined(__thumb2__)
+#define MZ_THUMB2 1 // Cortex-M3 and above
+#if defined(__ARM_FEATURE_SIMD32)
+#define MZ_DSP 1 // Cortex-M4, M7, M33
+#endif
 #endif
 
 // Four activations are handled as a word.
@@ -14,8 +17,9 @@
 #define MZ_WORDS 1
 #endif
 
-// Convolutions go through columns.c instead of conv.c.
-#if MZ_DSP
+// Convolutions go through columns.c instead of conv.c, 3x3 depthwise and dense layers
+// through assembly.
+#if MZ_THUMB2
 #define MZ_COLUMNS 1
 #endif
 

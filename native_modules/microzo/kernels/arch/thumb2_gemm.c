@@ -1,19 +1,63 @@
-// The inner loop of convolutions for the Arm DSP extension: four channels at two
-// positions, 11 instructions for 16 multiplications.
+// The inner loop of convolutions in Thumb-2: four channels at two positions. With the DSP
+// extension 11 instructions do 16 multiplications, without it 14 do 8.
 #include "arch.h"
 
-#if MZ_DSP
+#if MZ_THUMB2
 
 #include "../columns.h"
+#if MZ_DSP
 #include "dsp.h"
+#endif
 
-#define UNROLL 8 // pairs of inputs in a round
-#define ROUND_BYTES 44 // of code for each
+// A step takes a pair of inputs of each position (one input without DSP).
+#if MZ_DSP
+#define STEP_INPUTS 2
+#define UNROLL 8
+#define STEP_CODE 44
+#define STEP(op) \
+    "    ldrd r2, r3, [r0], #8\n" \
+    "    ldrd r12, lr, [r1], #8\n" \
+    op("r4", "r12", "r2") \
+    op("r5", "r12", "r3") \
+    op("r6", "lr", "r2") \
+    op("r7", "lr", "r3") \
+    "    ldrd r12, lr, [r1], #8\n" \
+    op("r8", "r12", "r2") \
+    op("r9", "r12", "r3") \
+    op("r10", "lr", "r2") \
+    op("r11", "lr", "r3")
+#define START(sum, w, x) "    smuad " sum ", " w ", " x "\n"
+#define ADD(sum, w, x) "    smlad " sum ", " w ", " x ", " sum "\n"
+// High word of the product with r2, rounded; r0 is free.
+#define HIGH(v) "    smmulr " v ", " v ", r2\n"
+#else
+#define STEP_INPUTS 1
+#define UNROLL 4
+#define STEP_CODE 56
+#define WEIGHT(op, a, b) \
+    "    ldrsh r12, [r1], #2\n" \
+    op(a, "r12", "r2") \
+    op(b, "r12", "r3")
+#define STEP(op) \
+    "    ldrsh r2, [r0], #2\n" \
+    "    ldrsh r3, [r0], #2\n" \
+    WEIGHT(op, "r4", "r5") \
+    WEIGHT(op, "r6", "r7") \
+    WEIGHT(op, "r8", "r9") \
+    WEIGHT(op, "r10", "r11")
+#define START(sum, w, x) "    mul " sum ", " w ", " x "\n"
+#define ADD(sum, w, x) "    mla " sum ", " w ", " x ", " sum "\n"
+#define HIGH(v) \
+    "    smull r0, " v ", " v ", r2\n" \
+    "    add " v ", " v ", r0, lsr #31\n"
+#endif
+#define STRING(x) STRING_(x)
+#define STRING_(x) #x
 
 void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
-    // The first pair starts the sums; the first round does what is no full round.
-    uint32_t rest = (uint32_t)(k4 / 2 - 1) % UNROLL;
-    gemm->skip = rest ? (UNROLL - rest) * ROUND_BYTES : 0;
+    // The first step starts the sums; the first round does what is no full round.
+    uint32_t rest = (uint32_t)(k4 / STEP_INPUTS - 1) % UNROLL;
+    gemm->skip = rest ? (UNROLL - rest) * STEP_CODE : 0;
     gemm->column = column;
     gemm->column_end = (const uint8_t *)column + 4 * k4;
 }
@@ -24,38 +68,13 @@ void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
 __attribute__((naked, noinline)) void mz_gemm(const mz_gemm_t *gemm) {
     __asm volatile (
         ".syntax unified\n"
-        ".macro mz_pair op:req, acc=1\n"
-        "    ldrd r2, r3, [r0], #8\n"
-        "    ldrd r12, lr, [r1], #8\n"
-        "    .if \\acc\n"
-        "    \\op r4, r12, r2, r4\n"
-        "    \\op r5, r12, r3, r5\n"
-        "    \\op r6, lr, r2, r6\n"
-        "    \\op r7, lr, r3, r7\n"
-        "    ldrd r12, lr, [r1], #8\n"
-        "    \\op r8, r12, r2, r8\n"
-        "    \\op r9, r12, r3, r9\n"
-        "    \\op r10, lr, r2, r10\n"
-        "    \\op r11, lr, r3, r11\n"
-        "    .else\n"
-        "    \\op r4, r12, r2\n"
-        "    \\op r5, r12, r3\n"
-        "    \\op r6, lr, r2\n"
-        "    \\op r7, lr, r3\n"
-        "    ldrd r12, lr, [r1], #8\n"
-        "    \\op r8, r12, r2\n"
-        "    \\op r9, r12, r3\n"
-        "    \\op r10, lr, r2\n"
-        "    \\op r11, lr, r3\n"
-        "    .endif\n"
-        ".endm\n"
         // Two outputs of a channel; the first call brings the distance into r4.
         ".macro mz_store a:req, b:req, first=0\n"
         "    ldm r1!, {r0, r2, r12, lr}\n"
         "    add \\a, r0, \\a, lsl #1\n"
         "    add \\b, r0, \\b, lsl #1\n"
-        "    smmulr \\a, \\a, r2\n"
-        "    smmulr \\b, \\b, r2\n"
+        HIGH("\\a")
+        HIGH("\\b")
         "    add \\a, \\a, \\a, asr #31\n"
         "    add \\b, \\b, \\b, asr #31\n"
         "    add \\a, r12\n"
@@ -81,12 +100,12 @@ __attribute__((naked, noinline)) void mz_gemm(const mz_gemm_t *gemm) {
         "    push {r2-r8}\n"
         "1:\n"
         "    ldr r0, [sp, #0]\n"
-        "    mz_pair smuad, 0\n"
+        STEP(START)
         "    ldr pc, [sp, #8]\n"
         "    .balign 4\n"
         "2:\n"
-        "    .rept 8\n"
-        "    mz_pair smlad\n"
+        "    .rept " STRING(UNROLL) "\n"
+        STEP(ADD)
         "    .endr\n"
         "    ldr r12, [sp, #4]\n"
         "    cmp r0, r12\n"
@@ -108,10 +127,11 @@ __attribute__((naked, noinline)) void mz_gemm(const mz_gemm_t *gemm) {
         "4:\n"
         "    add sp, #28\n"
         "    pop {r4-r11, pc}\n"
-        ".purgem mz_pair\n"
         ".purgem mz_store\n"
     );
 }
+
+#if MZ_DSP
 
 // In registers: r0 r1 inputs, r3 the zero point, r12 column, r2 cells to go.
 __attribute__((naked, noinline)) void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n,
@@ -154,5 +174,24 @@ __attribute__((naked, noinline)) void *mz_column_pair(const int8_t *x, const int
         "    bx lr\n"
     );
 }
+
+#else
+
+void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, void *column) {
+    int16_t *to = column;
+    for (int16_t *end = to + 2 * n; to != end; to += 2) {
+        to[0] = (int16_t)(*x++ - zp);
+        to[1] = (int16_t)(*y++ - zp);
+    }
+    return to;
+}
+
+void mz_quad_pack(const mz_pack_t *pack, int32_t first, int32_t n, void *weights) {
+    for (int32_t i = 0; i < 4; ++i) {
+        mz_pack_spread(pack, first + mz_min(i, n - 1), (int16_t *)weights + i, 4, 8, 12);
+    }
+}
+
+#endif
 
 #endif

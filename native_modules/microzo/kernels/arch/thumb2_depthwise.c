@@ -1,13 +1,23 @@
-// Depthwise convolution for the Arm DSP extension, four channels at a time.
+// Depthwise convolution in Thumb-2, four channels at a time.
 #include "arch.h"
 
-#if MZ_DSP
+#if MZ_THUMB2
 
 #include "../depthwise.h"
+#if MZ_DSP
 #include "dsp.h"
+#endif
 
 // Common to both functions: r4..r7 sums, r12 the quad. On the stack: mz_dw_t, whose
 // first words are quad, w, out, out_end, out_move, raw.
+#if MZ_DSP
+#define HIGH(v) "    smmulr " v ", " v ", r8\n"
+#else
+#define HIGH(v) \
+    "    smull r11, " v ", " v ", r8\n" \
+    "    add " v ", " v ", r11, lsr #31\n"
+#endif
+
 #define MACROS \
     ".syntax unified\n" \
     ".macro mz_sums even:req, odd:req\n" \
@@ -20,7 +30,7 @@
     ".macro mz_put acc:req, at:req\n" \
     "    ldm r12!, {r8, r9, r10}\n" \
     "    lsl \\acc, \\acc, #1\n" \
-    "    smmulr \\acc, \\acc, r8\n" \
+    HIGH("\\acc") \
     "    add \\acc, \\acc, \\acc, asr #31\n" \
     "    add \\acc, r9\n" \
     "    asr \\acc, r10\n" \
@@ -66,17 +76,30 @@
     ".purgem mz_begin\n" \
     ".purgem mz_finish\n"
 
+#if MZ_DSP
+#define CELL(a, b, c, d) \
+    "    ldrd r8, r9, [\\from, #" a "]\n" \
+    "    mz_sums r8, r9\n"
+#else
+#define TAP(at, sum) \
+    "    ldrsh r8, [\\from, #" at "]\n" \
+    "    ldrsh r10, [r1], #2\n" \
+    "    mla " sum ", r8, r10, " sum "\n"
+#define CELL(a, b, c, d) \
+    TAP(a, "r4") \
+    TAP(b, "r5") \
+    TAP(c, "r6") \
+    TAP(d, "r7")
+#endif
+
 // r0 r2 r3: the three rows, lr: bytes between positions.
 __attribute__((naked, noinline)) void mz_dw_ring(const mz_dw_t *dw) {
     __asm volatile (
         MACROS
         ".macro mz_row from:req\n"
-        "    ldrd r8, r9, [\\from]\n"
-        "    mz_sums r8, r9\n"
-        "    ldrd r8, r9, [\\from, #8]\n"
-        "    mz_sums r8, r9\n"
-        "    ldrd r8, r9, [\\from, #16]\n"
-        "    mz_sums r8, r9\n"
+        CELL("0", "2", "4", "6")
+        CELL("8", "10", "12", "14")
+        CELL("16", "18", "20", "22")
         "    add \\from, lr\n"
         ".endm\n"
         "    mz_enter\n"
@@ -93,6 +116,8 @@ __attribute__((naked, noinline)) void mz_dw_ring(const mz_dw_t *dw) {
         END_MACROS
     );
 }
+
+#if MZ_DSP
 
 // r0 input, r2 -zero point (both halves), r3 bytes between columns. On the stack, from
 // byte 24: cols, w_skip, x_row, x_move, rows.
@@ -145,5 +170,22 @@ void mz_dw_expand(const int8_t *x, int32_t in_c, int32_t n, int32_t zp, void *to
         cell += 2;
     }
 }
+
+#else
+
+void mz_dw_expand(const int8_t *x, int32_t in_c, int32_t n, int32_t zp, void *to) {
+    int16_t *cell = to;
+    for (int32_t i = 0; i < n; ++i) {
+        int32_t a = x[0], b = x[1], c = x[2], d = x[3];
+        x += in_c;
+        cell[0] = (int16_t)(a - zp);
+        cell[1] = (int16_t)(b - zp);
+        cell[2] = (int16_t)(c - zp);
+        cell[3] = (int16_t)(d - zp);
+        cell += 4;
+    }
+}
+
+#endif
 
 #endif
