@@ -7,6 +7,9 @@ jobs=-j$(nproc 2>/dev/null || echo 2)
 mpy_cross=$root/$OBJDIR/mpy-cross/mpy-cross
 python=$root/.venv/bin/python
 
+# MicroPython shall not take this repository's revision for its own.
+export GIT_CEILING_DIRECTORIES="$root"
+
 # Freezing wants micropython-lib to be there, though nothing of it is used.
 mkdir -p "$OBJDIR/micropython-lib"
 : > "$OBJDIR/micropython-lib/README.md"
