@@ -15,6 +15,8 @@ from microzo import layout as L
 from . import layerwise, modelfile, network
 from .importers import ends, finish, tflite_file
 
+EXACT = 120.0  # dB: more is called exact
+
 
 @dataclasses.dataclass
 class Row:
@@ -90,7 +92,7 @@ def _against_float(model, net, raw, runner):
     rows = []
     for op, (signal, noise, saturated) in zip(model.ops, sums):
         row = _row(op, len(raw), saturated)
-        row.snr = 10 * math.log10(signal / noise) if signal and noise else math.inf
+        row.snr = min(EXACT, 10 * math.log10(signal / noise)) if signal and noise else EXACT
         rows.append(row)
     return rows
 
@@ -161,7 +163,7 @@ def table(rows):
     out = rich.table.Table(box=None, pad_edge=False)
     out.add_column("layer")
     out.add_column("kind")
-    for name in ("output", "values", "at the ends"):
+    for name in ("output", "values", "saturated"):
         out.add_column(name, justify="right")
     exact = rows and rows[0].differing is not None
     for name in ("differ", "most") if exact else ("SNR",):

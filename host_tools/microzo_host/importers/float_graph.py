@@ -16,6 +16,8 @@ from .. import network
 from .problems import Problems, Unsupported, label
 
 MAX_TENSOR = 1 << 22
+# What NumPy and Python raise for attributes and constants that make no sense.
+DAMAGE = (ValueError, TypeError, IndexError, KeyError, OverflowError, ZeroDivisionError)
 
 
 @dataclasses.dataclass
@@ -140,6 +142,9 @@ class FloatGraph:
             handler(self, node)
         except Unsupported as problem:
             self.problems.add(f"{where} {problem}")
+        except DAMAGE as error:
+            what = " ".join(str(error).split())[:80]
+            self.problems.add(f"{where} is damaged ({what})")
 
 
 def layer_name(node):

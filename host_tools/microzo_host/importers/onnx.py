@@ -38,7 +38,7 @@ CURES = {
 CHECKED, WEAK = 16, 10.0  # samples of the check at import, and dB below which a layer is named
 CLASSIFIERS = ("Softmax", "LogSoftmax", "Sigmoid")
 THROUGH = ("QuantizeLinear", "DequantizeLinear", "Identity", "Flatten", "Reshape", "Squeeze")
-PASSED = ("QuantizeLinear", "DequantizeLinear", "Identity", "Sub", "Div", "Mul", "Add")
+PASSED = "QuantizeLinear DequantizeLinear Identity Sub Div Mul Add Relu Clip".split()
 IMAGE = ("Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Pad")
 
 
@@ -226,6 +226,8 @@ def _quantization(g, node):
         view = g.view(node.inputs[0])
         g.alias(node)
         g.ranges[view.tensor] = float(scale[0]), int(zero[0]) - (128 if unsigned else 0)
+        if view.tensor and g.ranges[view.tensor][1] == -128:
+            _restore_relu(g.layers[view.tensor - 1])
         return
     values = np.asarray(g.constants[node.inputs[0]])
     axis = int(node.attributes.get("axis", 1)) % max(values.ndim, 1)
@@ -243,6 +245,12 @@ def _quantization(g, node):
     g.constants[node.outputs[0]] = real.astype(np.float32)
     if not zero.any():
         g.constant_scales[node.outputs[0]] = scale, axis
+
+
+def _restore_relu(layer):
+    """A range from 0 on stands for the ReLU that the quantizer left out before it."""
+    if layer.activation == "none" and layer.kind in (*network.WEIGHTED, "add"):
+        layer.activation = "relu"
 
 
 def _source(g):
