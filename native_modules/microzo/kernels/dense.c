@@ -2,7 +2,7 @@
 #include "arch/arch.h"
 #include "ops.h"
 
-#if MZ_DSP
+#if MZ_THUMB2
 
 #include "dense.h"
 #include "output.h"
@@ -33,10 +33,11 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     s->minus.stream = view->weight_stream;
     s->minus.counts = l->in_zp != -128;
     s->minus.last_mask = 0;
-    for (int32_t r = (l->k - 1) & ~31; r < l->k; ++r) {
+    for (int32_t r = (l->k - 1) & ~31; s->minus.counts && view->eps != 0 && r < l->k; ++r) {
         s->minus.last_mask |= 1u << (((r & 31) >> 2) + ((r & 3) << 3));
     }
-    s->sum = mz_dense_expand(l, s->kind, l->scratch, (uint8_t *)s->minus.bytes);
+    uint8_t *bytes = view->eps != 0 && !s->packed ? (uint8_t *)s->minus.bytes : NULL;
+    s->sum = mz_dense_expand(l, s->kind, l->scratch, bytes);
 }
 
 static const void *row_address(const dense_t *s, int32_t row, int32_t i) {
@@ -68,7 +69,11 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
     for (int32_t i = 0; i < 4; ++i) {
         acc[i] = dot->acc[i];
     }
+#if MZ_DSP
     dot->mask = (0xffffu << drop & 0xffff) * 0x00010001u;
+#else
+    dot->mask = 0xffffffffu << drop;
+#endif
     for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
         mz_dot4_range(dot, s->kind, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
         for (int32_t i = 0; i < 4; ++i) {

@@ -26,8 +26,8 @@ enum {
     MZ_ROWS_WIDE,
 };
 
-// Expands k inputs less the zero point for rows of that kind, zeros up to k4; returns
-// their sum. `bytes` gets x + 128 as bytes, zeros up to a multiple of 32.
+// Expands k inputs less the zero point for rows of that kind, zeros up to k4. If bytes are
+// wanted: x + 128, zeros up to a multiple of 32; then the sum of the inputs is returned.
 int32_t mz_dense_expand(const mz_layer_t *layer, int kind, void *expanded, uint8_t *bytes);
 
 // Sums of x + 128 over the inputs whose sign is -1, for four rows of signs.

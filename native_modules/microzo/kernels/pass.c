@@ -75,33 +75,39 @@ int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
     return mz_max(1, (layer->eps_b * output_lsb(layer, c)) >> 2);
 }
 
-void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
-    const mz_layer_t *l = view->layer;
-    const int32_t *biases = l->state_bias != NULL ? l->state_bias : l->bias;
-    const int32_t *mults = l->state_mult != NULL ? l->state_mult : l->mult;
-    const int8_t *shifts = l->state_mult != NULL ? l->state_shift : l->shift;
-    int32_t f = view->f;
-    uint32_t word = 0;
-    if (view->bias_sign) {
-        word = mz_word(view->bias_stream, (uint32_t)c >> 5);
-    }
+// Signs of the biases of channels c..c+n-1, with their sizes.
+static void perturb_biases(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
+    uint32_t word = mz_word(view->bias_stream, (uint32_t)c >> 5);
     for (int32_t end = c + n; c < end; ++c, ++channel) {
-        int32_t bias = mz_sat(biases[c], -l->b_max, l->b_max);
-        if (view->bias_sign) {
-            if ((c & 31) == 0) {
-                word = mz_word(view->bias_stream, (uint32_t)c >> 5);
-            }
-            int32_t eps = mz_bias_eps(l, c);
-            bias += mz_sign_bit(word, c) ? -view->bias_sign * eps : view->bias_sign * eps;
+        if ((c & 31) == 0) {
+            word = mz_word(view->bias_stream, (uint32_t)c >> 5);
         }
-        channel->bias = bias * (1 << f);
-        channel->mult = mz_max(mults[c], 0);
-        channel->shift = mz_sat(shifts[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
-        channel->lmult = 0;
-        channel->lshift = 0;
-        if (l->logits != NULL) {
-            channel->lmult = mz_max(l->lmult[c], 0);
-            channel->lshift = mz_sat(l->lshift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
-        }
+        int32_t eps = mz_bias_eps(view->layer, c);
+        channel->bias += mz_sign_bit(word, c) ? -view->bias_sign * eps : view->bias_sign * eps;
+    }
+}
+
+void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channels) {
+    const mz_layer_t *l = view->layer;
+    const int32_t *biases = (l->state_bias != NULL ? l->state_bias : l->bias) + c;
+    const int32_t *mults = (l->state_mult != NULL ? l->state_mult : l->mult) + c;
+    const int8_t *shifts = (l->state_mult != NULL ? l->state_shift : l->shift) + c;
+    int32_t most = l->b_max;
+    int32_t f = view->f;
+    mz_channel_t *end = channels + n;
+    for (mz_channel_t *channel = channels; channel != end; ++channel) {
+        channel->bias = mz_sat(*biases++, -most, most);
+        channel->mult = mz_max(*mults++, 0);
+        channel->shift = mz_sat(*shifts++, MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
+    }
+    if (view->bias_sign) {
+        perturb_biases(view, c, n, channels);
+    }
+    for (mz_channel_t *channel = channels; f != 0 && channel != end; ++channel) {
+        channel->bias *= 1 << f;
+    }
+    for (int32_t i = 0; l->logits != NULL && i < n; ++i) {
+        channels[i].lmult = mz_max(l->lmult[c + i], 0);
+        channels[i].lshift = mz_sat(l->lshift[c + i], MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
     }
 }

@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     int32_t bias;
     int32_t mult, shift;
-    int32_t lmult, lshift;
+    int32_t lmult, lshift; // if the layer makes logits
 } mz_channel_t;
 
 void mz_pass_plain(mz_pass_t *pass, int32_t mode);

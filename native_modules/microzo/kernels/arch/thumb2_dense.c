@@ -1,23 +1,64 @@
-// Dense layers for the Arm DSP extension: rows of weights are used as they lie in memory.
+// Dense layers in Thumb-2: rows of weights are used as they lie in memory.
 #include "arch.h"
 
-#if MZ_DSP
+#if MZ_THUMB2
 
 #include "../dense.h"
+#if MZ_DSP
 #include "dsp.h"
+#endif
 
-#define UNROLL 4 // groups of four inputs in a round
+#define UNROLL 4 // groups of inputs in a round
 
-// Bytes of code for a group.
+// A group is four inputs, without DSP one. Bytes of code for a group:
+#if MZ_DSP
+#define GROUP 4
 static const uint8_t group_code[] = {21 * 4, 29 * 4, 21 * 4};
+#define LOAD_INPUTS "    ldrd r9, r10, [r0], #8\n"
+#define INT8_ROW \
+    "    ldr r11, [\\from], #4\n" \
+    "    sxtb16 r12, r11\n" \
+    "    sxtb16 r11, r11, ror #8\n" \
+    "    smlad \\sum, r12, r9, \\sum\n" \
+    "    smlad \\sum, r11, r10, \\sum\n"
+#define MASTER_ROW \
+    "    ldrd r11, r12, [\\from], #8\n" \
+    "    sadd16 r11, r11, lr\n" \
+    "    sadd16 r12, r12, lr\n" \
+    "    sxtb16 r11, r11, ror #8\n" \
+    "    sxtb16 r12, r12, ror #8\n" \
+    "    smlad \\sum, r11, r9, \\sum\n" \
+    "    smlad \\sum, r12, r10, \\sum\n"
+#define WIDE_ROW \
+    "    ldrd r11, r12, [\\from], #8\n" \
+    "    and r11, lr\n" \
+    "    and r12, lr\n" \
+    "    smlad \\sum, r11, r9, \\sum\n" \
+    "    smlad \\sum, r12, r10, \\sum\n"
+#else
+#define GROUP 1
+static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
+#define LOAD_INPUTS "    ldrsh r9, [r0], #2\n"
+#define INT8_ROW \
+    "    ldrsb r11, [\\from], #1\n" \
+    "    mla \\sum, r11, r9, \\sum\n"
+#define MASTER_ROW \
+    "    ldrsh r11, [\\from], #2\n" \
+    "    add.w r11, r11, #128\n" \
+    "    asr.w r11, r11, #8\n" \
+    "    mla \\sum, r11, r9, \\sum\n"
+#define WIDE_ROW \
+    "    ldrsh r11, [\\from], #2\n" \
+    "    and.w r11, r11, lr\n" \
+    "    mla \\sum, r11, r9, \\sum\n"
+#endif
 
-// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 two pairs of inputs, r11 r12 weights, lr a
-// constant. On the stack: the struct, the end of the input, where to enter the loop.
+// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the stack: the struct, the end of the input, where to enter the loop.
 #define DOT4(group) \
     ".syntax unified\n" \
     group \
     ".macro mz_group\n" \
-    "    ldrd r9, r10, [r0], #8\n" \
+    LOAD_INPUTS \
     "    mz_row r1, r5\n" \
     "    mz_row r2, r6\n" \
     "    mz_row r3, r7\n" \
@@ -48,51 +89,19 @@ static const uint8_t group_code[] = {21 * 4, 29 * 4, 21 * 4};
     ".purgem mz_group\n"
 
 __attribute__((naked, noinline)) void mz_dot4_int8(mz_dot4_t *dot) {
-    __asm volatile (
-        DOT4(
-        ".macro mz_row from:req, sum:req\n"
-        "    ldr r11, [\\from], #4\n"
-        "    sxtb16 r12, r11\n"
-        "    sxtb16 r11, r11, ror #8\n"
-        "    smlad \\sum, r12, r9, \\sum\n"
-        "    smlad \\sum, r11, r10, \\sum\n"
-        ".endm\n"
-        )
-    );
+    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_master(mz_dot4_t *dot) {
-    __asm volatile (
-        DOT4(
-        ".macro mz_row from:req, sum:req\n"
-        "    ldrd r11, r12, [\\from], #8\n"
-        "    sadd16 r11, r11, lr\n"
-        "    sadd16 r12, r12, lr\n"
-        "    sxtb16 r11, r11, ror #8\n"
-        "    sxtb16 r12, r12, ror #8\n"
-        "    smlad \\sum, r11, r9, \\sum\n"
-        "    smlad \\sum, r12, r10, \\sum\n"
-        ".endm\n"
-        )
-    );
+    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_wide(mz_dot4_t *dot) {
-    __asm volatile (
-        DOT4(
-        ".macro mz_row from:req, sum:req\n"
-        "    ldrd r11, r12, [\\from], #8\n"
-        "    and r11, lr\n"
-        "    and r12, lr\n"
-        "    smlad \\sum, r11, r9, \\sum\n"
-        "    smlad \\sum, r12, r10, \\sum\n"
-        ".endm\n"
-        )
-    );
+    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
 }
 
 void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    uint32_t rest = (uint32_t)(end - begin) / 4 % UNROLL;
+    uint32_t rest = (uint32_t)(end - begin) / GROUP % UNROLL;
     dot->x = (const uint8_t *)x + 2 * begin;
     dot->x_end = (const uint8_t *)x + 2 * end;
     dot->skip = rest ? (UNROLL - rest) * group_code[kind] : 0;
@@ -101,38 +110,59 @@ void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32
     }
 }
 
+static uint32_t ones(uint32_t v) {
+    v -= (v >> 1) & 0x55555555;
+    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+    v = (v + (v >> 4)) & 0x0f0f0f0f;
+    return (v * 0x01010101) >> 24;
+}
+
+#if MZ_DSP
+
+static inline void put_four(uint32_t v, uint32_t add, int kind, mz_word_t *to) {
+    uint32_t a = mz_sxtab16(add, v);
+    uint32_t b = mz_sxtab16_8(add, v);
+    to[0] = kind == MZ_ROWS_INT8 ? a : mz_pkhbt_16(a, b);
+    to[1] = kind == MZ_ROWS_INT8 ? b : mz_pkhtb_16(b, a);
+}
+
 int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *bytes) {
     const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
+    const mz_word_t *end = from + l->k / 4;
     mz_word_t *to = expanded;
-    mz_word_t *biased = (mz_word_t *)(void *)bytes;
     uint32_t add = mz_both(-l->in_zp);
-    uint32_t sum = 0;
-    for (int32_t i = 0; i < l->k4; i += 4) {
-        uint32_t v;
-        if (i + 4 <= l->k) {
-            v = *from++;
-        } else {
-            uint8_t last[4];
-            for (int32_t j = 0; j < 4; ++j) {
-                last[j] = (uint8_t)(i + j < l->k ? l->in[i + j] : l->in_zp);
-            }
-            v = last[0] | (uint32_t)last[1] << 8 | (uint32_t)last[2] << 16 | (uint32_t)last[3] << 24;
+    if (kind == MZ_ROWS_INT8) {
+        for (; from != end; to += 2) {
+            put_four(*from++, add, MZ_ROWS_INT8, to);
         }
-        uint32_t a = mz_sxtab16(add, v);
-        uint32_t b = mz_sxtab16_8(add, v);
-        sum = mz_smlad(a, 0x00010001, sum);
-        sum = mz_smlad(b, 0x00010001, sum);
-        *to++ = kind == MZ_ROWS_INT8 ? a : mz_pkhbt_16(a, b);
-        *to++ = kind == MZ_ROWS_INT8 ? b : mz_pkhtb_16(b, a);
-        *biased++ = v ^ 0x80808080u;
+    } else {
+        for (; from != end; to += 2) {
+            put_four(*from++, add, MZ_ROWS_MASTER, to);
+        }
     }
-    for (int32_t i = l->k4; i & 31; i += 4) {
-        *biased++ = 0;
+    if (l->k != l->k4) {
+        uint32_t v = 0;
+        for (int32_t i = l->k4 - 1; i >= l->k4 - 4; --i) {
+            v = (v << 8) | (uint8_t)(i < l->k ? l->in[i] : l->in_zp);
+        }
+        put_four(v, add, kind, to);
     }
-    for (int32_t i = l->k; i < l->k4; ++i) {
-        bytes[i] = 0;
+    if (bytes == NULL) {
+        return 0;
     }
-    return (int32_t)sum;
+    uint32_t sum = 0;
+    mz_word_t *biased = (mz_word_t *)(void *)bytes;
+    from = (const mz_word_t *)(const void *)l->in;
+    for (; from != end; ++from) {
+        uint32_t v = *from ^ 0x80808080u;
+        *biased++ = v;
+        __asm ("usada8 %0, %1, %2, %0" : "+r" (sum) : "r" (v), "r" (0));
+    }
+    for (int32_t i = l->k & ~3; i < ((l->k4 + 31) & ~31); ++i) {
+        bytes[i] = i < l->k ? (uint8_t)(l->in[i] + 128) : 0;
+        sum += bytes[i];
+    }
+    return (int32_t)sum - (128 + l->in_zp) * l->k;
 }
 
 // One step of a row: the top bit of each byte of the sign word chooses its input or 0,
@@ -143,13 +173,6 @@ int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *
         "sel r12, %2, %3\n" \
         "usada8 %1, r12, %3, %1\n" \
         : "+r" (s), "+r" (sum) : "r" (x), "r" (0) : "r12", "cc")
-
-static uint32_t ones(uint32_t v) {
-    v -= (v >> 1) & 0x55555555;
-    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
-    v = (v + (v >> 4)) & 0x0f0f0f0f;
-    return (v * 0x01010101) >> 24;
-}
 
 void mz_minus4(mz_minus4_t *minus) {
     const mz_word_t *from = (const mz_word_t *)(const void *)minus->bytes;
@@ -181,5 +204,61 @@ void mz_minus4(mz_minus4_t *minus) {
     minus->sum[2] = (int32_t)m2;
     minus->sum[3] = (int32_t)m3;
 }
+
+#else
+
+int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *bytes) {
+    int16_t *to = expanded;
+    int32_t sum = 0;
+    int32_t zp = l->in_zp;
+    (void)kind;
+    for (int32_t i = 0; i < l->k; ++i) {
+        to[i] = (int16_t)(l->in[i] - zp);
+    }
+    for (int32_t i = l->k; i < l->k4; ++i) {
+        to[i] = 0;
+    }
+    for (int32_t i = 0; bytes != NULL && i < ((l->k4 + 31) & ~31); ++i) {
+        bytes[i] = i < l->k ? (uint8_t)(l->in[i] + 128) : 0;
+        sum += i < l->k ? to[i] : 0;
+    }
+    return sum;
+}
+
+// Four inputs of a word at once, chosen by a mask; sums of two in a word, emptied before
+// they could overflow.
+static int32_t minus_row(const uint32_t *from, int32_t words, mz_stream_t stream, uint32_t next) {
+    int32_t sum = 0;
+    while (words > 0) {
+        int32_t some = mz_min(words, 32);
+        uint32_t even = 0, odd = 0;
+        words -= some;
+        for (; some > 0; --some) {
+            uint32_t s = mz_word(stream, next++);
+            #pragma GCC unroll 8
+            for (int q = 0; q < 8; ++q) {
+                uint32_t t = (s >> q) & 0x01010101;
+                uint32_t v = *from++ & ((t << 8) - t);
+                even += v & 0x00ff00ff;
+                odd += (v >> 8) & 0x00ff00ff;
+            }
+        }
+        sum += (int32_t)((even & 0xffff) + (even >> 16) + (odd & 0xffff) + (odd >> 16));
+    }
+    return sum;
+}
+
+void mz_minus4(mz_minus4_t *minus) {
+    for (int32_t row = 0; row < 4; ++row) {
+        const uint32_t *from = (const uint32_t *)(const void *)minus->bytes;
+        minus->sum[row] = minus_row(from, minus->words, minus->stream, minus->next[row]);
+        for (int32_t i = 0; minus->counts && i < minus->words; ++i) {
+            uint32_t mask = i + 1 < minus->words ? 0xffffffff : minus->last_mask;
+            minus->count[row] += (int32_t)ones(mz_word(minus->stream, minus->next[row] + (uint32_t)i) & mask);
+        }
+    }
+}
+
+#endif
 
 #endif
