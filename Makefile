@@ -20,7 +20,7 @@ KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo test test-full accuracy bench size size-diff repl board lint clean
+  firmware firmware-all build demo test test-full test-packages accuracy bench size size-diff repl board lint clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -92,10 +92,15 @@ build: setup natmod host-lib unix firmware ## All of the above
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(PY) -m microzo_host.demo --data $(DATA)
 
-test: build ## The tests, with reduced fuzzing
+# LiteRT and ONNX, which judge imported models; only the tests need them.
+test-packages: python
+	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,models
+
+test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_FULL= $(PY) -m pytest tests -q
 
-test-full: build firmware-all ## The tests, with full fuzzing and everything slow
+test-full: build test-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_FULL=1 $(PY) -m pytest tests -q
 
 accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
