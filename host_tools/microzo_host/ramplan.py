@@ -15,25 +15,26 @@ import microzo.plan
 import microzo.program
 import microzo.trainer
 
-from . import push
+from . import board_info, push
+from .demo import session
 
 L = microzo.layout
 
 STATIC = 1264  # data and bss of MicroPython
 STACK = 8192  # set aside for the stack
-STACK_USED = 5312  # deepest use while training
+STACK_USED = 5712  # deepest use while training
 HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the rest
-BOOT = 5120  # heap of the interpreter, the file system and a script like train.py
-CODE_FACTOR = 1.36  # heap of a loaded module over the size of its .mpy
-CHUNK = 4096  # the cache of prefixes grows in pieces of about this size
-NATIVE = 22224  # heap of the loaded native module
+BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
+CODE_FACTOR = 1.57  # heap of a loaded module over the size of its .mpy
+NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
+AFTER_CACHE = 2048  # what a run still takes when the cache has its share: guard, file buffers
 
 # Modules that are loaded beside those every run needs.
 ALWAYS = (
     "__init__ backend cache clock dataset files guard layout loader memory model plan program "
     "recipes record report sampling schedule selection stages trainer journal checkpoint replayer"
 ).split()
-BY_KIND = {"realign": ["realign"], "spsa": ["zo"], "head": ["grad", "gradient"]}
+BY_KIND = {"realign": ["realign"], "spsa": ["zo"], "head": ["grad", "gradient", "rate"]}
 BY_KIND["tail"] = BY_KIND["head"]
 
 BOARDS = {"mps2-an386-256K": 256 << 10, "mps2-an386-1M": 1 << 20, "RPI_PICO": 264 << 10}
@@ -60,25 +61,22 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
     heap = int((ram - STATIC - STACK) * HEAP_SHARE)
     fixed = {
         "interpreter and script": BOOT,
-        "native module": NATIVE,
-        "package": 0,
+        "native module": _native(),
+        "package": _code(ALWAYS + _stage_code(recipe)),
         "model file": model.plan[L.BLOB_LEN] + 4 * len(model.plan),
     }
-    fixed["package"] = _code(ALWAYS)
     program = _resolve(model, recipe, layers, samples, heap - sum(fixed.values()))
-    kinds = [stage["kind"] for stage in program["stages"]]
-    fixed["package"] += _code(sorted({name for kind in kinds for name in BY_KIND[kind]}))
     needs = microzo.program.needs(model, program, False)
     used = sum(fixed.values()) + sum(needs.values())
-    reserve = microzo.trainer._RESERVE
-    cache = min(_cache_wanted(model, program), max(0, heap - used - reserve) // CHUNK * CHUNK)
+    room = heap - used - microzo.trainer._CACHE_RESERVE + AFTER_CACHE
+    cache = min(_cache_wanted(model, program), max(0, room))
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, **needs,
         "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
     return Prediction(
-        program["recipe"], ram, parts, sum(parts.values()), used + reserve // 4 <= heap,
+        program["recipe"], ram, parts, sum(parts.values()), used + microzo.trainer._RESERVE <= heap,
         _macs(model.plan, 0), {kind: n for kind, n in _step_macs(model.plan, program)},
         _layers(model.plan), program["notes"],
     )  # fmt: skip
@@ -90,10 +88,22 @@ def _resolve(model, recipe, layers, samples, room):
     return microzo.program.resolve(model, made, layers, samples, True, None, room, False)
 
 
+def _stage_code(recipe):
+    """Modules that the stages of a recipe load."""
+    kinds = [stage["kind"] for stage in microzo.recipe(recipe)["stages"]]
+    return sorted({name for kind in kinds for name in BY_KIND[kind]})
+
+
 def _code(names):
     """Heap of loaded modules, from the sizes of their .mpy files."""
     files = {pathlib.PurePosixPath(t).stem: len(d) for t, d in push.package_files().items()}
     return int(CODE_FACTOR * sum(files.get(name, 0) for name in names))
+
+
+def _native():
+    """Heap of the loaded native module of the emulated board; others differ a little."""
+    chosen = board_info.choose_module(session.BOARD, push.built_modules())
+    return chosen.stat().st_size + NATIVE_EXTRA if chosen else 0
 
 
 def _cache_wanted(model, program):

@@ -1,4 +1,4 @@
-"""A small version of the main job: demo network, few samples, few steps; on the host and on a board."""
+"""A small version of the main job: demo network, few samples and steps; on host and board."""
 
 import dataclasses
 import pathlib

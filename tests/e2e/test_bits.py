@@ -1,4 +1,4 @@
-"""Every recipe on the board gives the bits of the host's C kernels, of the oracle and of a replay."""
+"""Every recipe on the board gives the bits of the C kernels, of the oracle and of a replay."""
 
 import job
 import pytest

@@ -1,4 +1,4 @@
-"""Interrupted at any moment, a run goes on to the same bits: Ctrl-C, exception, reset, power cut."""
+"""Interrupted at any moment, a run goes on to the same bits: Ctrl-C, reset, power cut."""
 
 import base64
 import hashlib

@@ -18,7 +18,7 @@ def full_size(builds, tmp_path_factory):
     return job.Files(model, case)
 
 
-@pytest.mark.parametrize("recipe", ["default", "forward_only", "spsa", "head"])
+@pytest.mark.parametrize("recipe", ["default", "forward_only", "spsa", "realign"])
 def test_plan_is_within_two_per_cent(recipe, full_size, new_board):
     board = new_board(fs=full_size.disk())
     run = session.run(board, recipe, lambda line: None, steps=3)
