@@ -75,8 +75,9 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
         "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
+    fits = used + microzo.trainer._RESERVE <= heap
     return Prediction(
-        program["recipe"], ram, parts, sum(parts.values()), used + microzo.trainer._RESERVE <= heap,
+        program["recipe"], ram, parts, sum(parts.values()), fits,
         _macs(model.plan, 0), {kind: n for kind, n in _step_macs(model.plan, program)},
         _layers(model.plan), program["notes"],
     )  # fmt: skip
