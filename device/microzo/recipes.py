@@ -21,7 +21,7 @@ _SPSA = {
     "probes": 8,
     "samples": 8,
     "shift": 1,
-    "first_shift": -1,
+    "first_shift": 0,
     "clip": 512,
     "what": 3,
     "mode": 0,
