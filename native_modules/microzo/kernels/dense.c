@@ -11,12 +11,12 @@
 // Masked wide rows are products scaled by 2^(8 - f): as many inputs at a time as fit.
 #define CHUNK 256
 
+// Scratch: the expanded input, then what signs need or packed rows.
 typedef struct {
     const mz_view_t *view;
     int kind;
     bool packed; // rows that do not lie on words are packed first, with their signs
-    int32_t sum; // of the inputs
-    mz_minus4_t minus;
+    mz_signs_t signs;
 } dense_t;
 
 static void dense_open(dense_t *s, const mz_view_t *view) {
@@ -25,25 +25,22 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     s->view = view;
     s->kind = l->master == NULL ? MZ_ROWS_INT8 : view->wide ? MZ_ROWS_WIDE : MZ_ROWS_MASTER;
     s->packed = l->k != l->k4 || ((uintptr_t)rows & 3);
+    if (view->eps != 0 && 2 * l->k4 + mz_signs_bytes(l->k) > l->scratch_len) {
+        s->packed = true;
+    }
     if (s->packed) {
         s->kind = MZ_ROWS_WIDE;
     }
-    s->minus.bytes = l->scratch + 2 * l->k4;
-    s->minus.words = (int32_t)mz_row_words(l->k);
-    s->minus.stream = view->weight_stream;
-    s->minus.counts = l->in_zp != -128;
-    s->minus.last_mask = 0;
-    for (int32_t r = (l->k - 1) & ~31; s->minus.counts && view->eps != 0 && r < l->k; ++r) {
-        s->minus.last_mask |= 1u << (((r & 31) >> 2) + ((r & 3) << 3));
+    mz_dense_expand(l, s->kind, l->scratch);
+    if (view->eps != 0 && !s->packed) {
+        mz_signs_open(&s->signs, view, l->scratch + 2 * l->k4);
     }
-    uint8_t *bytes = view->eps != 0 && !s->packed ? (uint8_t *)s->minus.bytes : NULL;
-    s->sum = mz_dense_expand(l, s->kind, l->scratch, bytes);
 }
 
 static const void *row_address(const dense_t *s, int32_t row, int32_t i) {
     const mz_layer_t *l = s->view->layer;
     if (s->packed) {
-        int16_t *to = (int16_t *)(void *)(s->minus.bytes + ((l->k4 + 31) & ~31)) + i * l->k4;
+        int16_t *to = (int16_t *)(void *)l->scratch + (i + 1) * l->k4;
         mz_pack_row(s->view, row, to);
         return to;
     }
@@ -90,20 +87,6 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
     }
 }
 
-// eps times the sum of sign * input, for the rows c..: all inputs less twice those with -1.
-static void perturb(dense_t *s, int32_t c, int32_t *acc) {
-    const mz_layer_t *l = s->view->layer;
-    for (int32_t i = 0; i < 4; ++i) {
-        s->minus.next[i] = (uint32_t)((c + i) * s->minus.words);
-        s->minus.count[i] = 0;
-    }
-    mz_minus4(&s->minus);
-    for (int32_t i = 0; i < 4; ++i) {
-        int32_t minus = s->minus.sum[i] - (128 + l->in_zp) * s->minus.count[i];
-        acc[i] += s->view->eps * (s->sum - 2 * minus);
-    }
-}
-
 void mz_dense(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     dense_t s;
@@ -121,7 +104,11 @@ void mz_dense(const mz_view_t *view) {
         }
         products(&s, &dot);
         if (view->eps != 0 && !s.packed) {
-            perturb(&s, c, dot.acc);
+            int32_t sum[4];
+            mz_signs_four(&s.signs, c, sum);
+            for (int32_t i = 0; i < 4; ++i) {
+                dot.acc[i] += view->eps * sum[i];
+            }
         }
         mz_output(view, 0, c, n, channels, dot.acc);
     }

@@ -26,22 +26,23 @@ enum {
     MZ_ROWS_WIDE,
 };
 
-// Expands k inputs less the zero point for rows of that kind, zeros up to k4. If bytes are
-// wanted: x + 128, zeros up to a multiple of 32; then the sum of the inputs is returned.
-int32_t mz_dense_expand(const mz_layer_t *layer, int kind, void *expanded, uint8_t *bytes);
+// Expands k inputs less the zero point for rows of that kind, zeros up to k4.
+void mz_dense_expand(const mz_layer_t *layer, int kind, void *expanded);
 
-// Sums of x + 128 over the inputs whose sign is -1, for four rows of signs.
+// Sums of sign * (x - zero point) over the inputs, for four rows of signs.
 typedef struct {
-    const uint8_t *bytes;
-    int32_t words; // sign words in a row
+    const mz_layer_t *layer;
     mz_stream_t stream;
-    uint32_t next[4]; // first word of each row
+    int32_t words; // sign words in a row
+    const void *data; // made from the inputs
+    int32_t total; // of the inputs less the zero point
     uint32_t last_mask; // signs of the last word that belong to inputs
-    bool counts; // whether `count` is wanted
-    int32_t sum[4];
-    int32_t count[4]; // number of those inputs
-} mz_minus4_t;
+} mz_signs_t;
 
-void mz_minus4(mz_minus4_t *minus);
+// Bytes of data that mz_signs_open writes.
+int32_t mz_signs_bytes(int32_t k);
+void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data);
+// Rows c..c+3.
+void mz_signs_four(const mz_signs_t *signs, int32_t c, int32_t *sum);
 
 #endif

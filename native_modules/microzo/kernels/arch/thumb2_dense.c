@@ -110,13 +110,6 @@ void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32
     }
 }
 
-static uint32_t ones(uint32_t v) {
-    v -= (v >> 1) & 0x55555555;
-    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
-    v = (v + (v >> 4)) & 0x0f0f0f0f;
-    return (v * 0x01010101) >> 24;
-}
-
 #if MZ_DSP
 
 static inline void put_four(uint32_t v, uint32_t add, int kind, mz_word_t *to) {
@@ -126,7 +119,7 @@ static inline void put_four(uint32_t v, uint32_t add, int kind, mz_word_t *to) {
     to[1] = kind == MZ_ROWS_INT8 ? b : mz_pkhtb_16(b, a);
 }
 
-int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *bytes) {
+void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
     const mz_word_t *end = from + l->k / 4;
     mz_word_t *to = expanded;
@@ -147,22 +140,37 @@ int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *
         }
         put_four(v, add, kind, to);
     }
-    if (bytes == NULL) {
-        return 0;
-    }
+}
+
+int32_t mz_signs_bytes(int32_t k) {
+    return (k + 31) & ~31;
+}
+
+// x + 128 as bytes, zeros up to whole words of signs.
+void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data) {
+    const mz_layer_t *l = view->layer;
+    const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
+    mz_word_t *to = data;
+    uint8_t *bytes = data;
     uint32_t sum = 0;
-    mz_word_t *biased = (mz_word_t *)(void *)bytes;
-    from = (const mz_word_t *)(const void *)l->in;
-    for (; from != end; ++from) {
+    signs->layer = l;
+    signs->stream = view->weight_stream;
+    signs->words = (int32_t)mz_row_words(l->k);
+    signs->data = data;
+    for (const mz_word_t *end = from + l->k / 4; from != end; ++from) {
         uint32_t v = *from ^ 0x80808080u;
-        *biased++ = v;
+        *to++ = v;
         __asm ("usada8 %0, %1, %2, %0" : "+r" (sum) : "r" (v), "r" (0));
     }
-    for (int32_t i = l->k & ~3; i < ((l->k4 + 31) & ~31); ++i) {
+    for (int32_t i = l->k & ~3; i < mz_signs_bytes(l->k); ++i) {
         bytes[i] = i < l->k ? (uint8_t)(l->in[i] + 128) : 0;
         sum += bytes[i];
     }
-    return (int32_t)sum - (128 + l->in_zp) * l->k;
+    signs->total = (int32_t)sum - (128 + l->in_zp) * l->k;
+    signs->last_mask = 0;
+    for (int32_t r = (l->k - 1) & ~31; l->in_zp != -128 && r < l->k; ++r) {
+        signs->last_mask |= 1u << (((r & 31) >> 2) + ((r & 3) << 3));
+    }
 }
 
 // One step of a row: the top bit of each byte of the sign word chooses its input or 0,
@@ -174,20 +182,33 @@ int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *
         "usada8 %1, r12, %3, %1\n" \
         : "+r" (s), "+r" (sum) : "r" (x), "r" (0) : "r12", "cc")
 
-void mz_minus4(mz_minus4_t *minus) {
-    const mz_word_t *from = (const mz_word_t *)(const void *)minus->bytes;
+static uint32_t ones(uint32_t v) {
+    v -= (v >> 1) & 0x55555555;
+    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+    v = (v + (v >> 4)) & 0x0f0f0f0f;
+    return (v * 0x01010101) >> 24;
+}
+
+// All inputs less twice those of sign -1. Those are summed as x + 128, which is too much
+// by 128 + zp for each: with a zero point of -128 they need not be counted.
+void mz_signs_four(const mz_signs_t *signs, int32_t c, int32_t *sum) {
+    const mz_word_t *from = signs->data;
+    uint32_t n = (uint32_t)signs->words;
+    uint32_t next = (uint32_t)c * n;
+    int32_t excess = 128 + signs->layer->in_zp;
     uint32_t m0 = 0, m1 = 0, m2 = 0, m3 = 0;
-    for (int32_t i = 0; i < minus->words; ++i) {
-        uint32_t s0 = mz_word(minus->stream, minus->next[0] + (uint32_t)i);
-        uint32_t s1 = mz_word(minus->stream, minus->next[1] + (uint32_t)i);
-        uint32_t s2 = mz_word(minus->stream, minus->next[2] + (uint32_t)i);
-        uint32_t s3 = mz_word(minus->stream, minus->next[3] + (uint32_t)i);
-        if (minus->counts) {
-            uint32_t mask = i + 1 < minus->words ? 0xffffffff : minus->last_mask;
-            minus->count[0] += (int32_t)ones(s0 & mask);
-            minus->count[1] += (int32_t)ones(s1 & mask);
-            minus->count[2] += (int32_t)ones(s2 & mask);
-            minus->count[3] += (int32_t)ones(s3 & mask);
+    uint32_t counts[4] = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < n; ++i, ++next) {
+        uint32_t s0 = mz_word(signs->stream, next);
+        uint32_t s1 = mz_word(signs->stream, next + n);
+        uint32_t s2 = mz_word(signs->stream, next + 2 * n);
+        uint32_t s3 = mz_word(signs->stream, next + 3 * n);
+        if (excess) {
+            uint32_t mask = i + 1 < n ? 0xffffffff : signs->last_mask;
+            counts[0] += ones(s0 & mask);
+            counts[1] += ones(s1 & mask);
+            counts[2] += ones(s2 & mask);
+            counts[3] += ones(s3 & mask);
         }
         #pragma GCC unroll 8
         for (int q = 7; q >= 0; --q) {
@@ -199,17 +220,16 @@ void mz_minus4(mz_minus4_t *minus) {
         }
         from += 8;
     }
-    minus->sum[0] = (int32_t)m0;
-    minus->sum[1] = (int32_t)m1;
-    minus->sum[2] = (int32_t)m2;
-    minus->sum[3] = (int32_t)m3;
+    sum[0] = signs->total - 2 * ((int32_t)m0 - excess * (int32_t)counts[0]);
+    sum[1] = signs->total - 2 * ((int32_t)m1 - excess * (int32_t)counts[1]);
+    sum[2] = signs->total - 2 * ((int32_t)m2 - excess * (int32_t)counts[2]);
+    sum[3] = signs->total - 2 * ((int32_t)m3 - excess * (int32_t)counts[3]);
 }
 
 #else
 
-int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *bytes) {
+void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     int16_t *to = expanded;
-    int32_t sum = 0;
     int32_t zp = l->in_zp;
     (void)kind;
     for (int32_t i = 0; i < l->k; ++i) {
@@ -217,45 +237,6 @@ int32_t mz_dense_expand(const mz_layer_t *l, int kind, void *expanded, uint8_t *
     }
     for (int32_t i = l->k; i < l->k4; ++i) {
         to[i] = 0;
-    }
-    for (int32_t i = 0; bytes != NULL && i < ((l->k4 + 31) & ~31); ++i) {
-        bytes[i] = i < l->k ? (uint8_t)(l->in[i] + 128) : 0;
-        sum += i < l->k ? to[i] : 0;
-    }
-    return sum;
-}
-
-// Four inputs of a word at once, chosen by a mask; sums of two in a word, emptied before
-// they could overflow.
-static int32_t minus_row(const uint32_t *from, int32_t words, mz_stream_t stream, uint32_t next) {
-    int32_t sum = 0;
-    while (words > 0) {
-        int32_t some = mz_min(words, 32);
-        uint32_t even = 0, odd = 0;
-        words -= some;
-        for (; some > 0; --some) {
-            uint32_t s = mz_word(stream, next++);
-            #pragma GCC unroll 8
-            for (int q = 0; q < 8; ++q) {
-                uint32_t t = (s >> q) & 0x01010101;
-                uint32_t v = *from++ & ((t << 8) - t);
-                even += v & 0x00ff00ff;
-                odd += (v >> 8) & 0x00ff00ff;
-            }
-        }
-        sum += (int32_t)((even & 0xffff) + (even >> 16) + (odd & 0xffff) + (odd >> 16));
-    }
-    return sum;
-}
-
-void mz_minus4(mz_minus4_t *minus) {
-    for (int32_t row = 0; row < 4; ++row) {
-        const uint32_t *from = (const uint32_t *)(const void *)minus->bytes;
-        minus->sum[row] = minus_row(from, minus->words, minus->stream, minus->next[row]);
-        for (int32_t i = 0; minus->counts && i < minus->words; ++i) {
-            uint32_t mask = i + 1 < minus->words ? 0xffffffff : minus->last_mask;
-            minus->count[row] += (int32_t)ones(mz_word(minus->stream, minus->next[row] + (uint32_t)i) & mask);
-        }
     }
 }
 
