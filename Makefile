@@ -100,7 +100,7 @@ test-packages: python
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_FULL= $(PY) -m pytest tests -q
 
-test-full: build test-packages firmware-all ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_FULL=1 $(PY) -m pytest tests -q
 
 accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json

@@ -21,7 +21,7 @@ TAIL_LINES = 40
 def files_of(path):
     if path.is_dir():
         for child in sorted(path.iterdir()):
-            if child.name not in ("__pycache__", "build"):
+            if child.name not in ("__pycache__", "build", ".mpy_ld_cache"):
                 yield from files_of(child)
     elif path.is_file() and path.suffix not in (".pyc", ".mpy"):
         yield path
