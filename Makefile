@@ -98,10 +98,10 @@ test-packages: python
 	  boards/tools/python_env.sh $(PYTHON) dev,models
 
 test: build test-packages ## The tests, with reduced fuzzing
-	@MICROZO_FULL= $(PY) -m pytest tests -q
+	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q
 
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
-	@MICROZO_FULL=1 $(PY) -m pytest tests -q
+	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q
 
 accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \

@@ -1,0 +1,1 @@
+"""Host side of microzo: quantize, plan, push, run, replay, study. The command is `microzo`."""
