@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microzo_host import compare, intforward, modelfile, network
-from microzo_host.importers import import_model, onnx_file, tflite_file
+from microzo_host.importers import finish, import_model, onnx_file, tflite_file
 from microzo_host.importers import onnx as importer
 
 pytest.importorskip("onnx", reason="the package onnx reads the files")
@@ -191,7 +191,7 @@ def test_int8_keeps_the_float_values(tmp_path, method):
     path.write_bytes(net())
     calib = np.random.default_rng(2).normal(0, 1, (100, 3, 8, 8)).astype(np.float32)
     model = import_model(path, calib, method)
-    assert model.metadata["notes"] == "[]"
+    assert finish.notes(model) == []
     assert all(op.stats is not None for op in model.ops if op.kind in modelfile.WEIGHTED[:2])
     rows = compare.compare(model, importer.import_network(path).net, calib.transpose(0, 2, 3, 1))
     assert min(row.snr for row in rows) > 30
@@ -237,7 +237,7 @@ def test_quantized_files_bring_their_ranges(tmp_path):
     content = target.read_bytes()
     assert b"QuantizeLinear" in content
     model = import_model(target)
-    assert "realign is not available" in model.metadata["notes"]
+    assert "realign is not available" in finish.notes(model)[-1]
     x = np.random.default_rng(4).normal(0, 1, (50, 3, 8, 8)).astype(np.float32)
     raw = np.rint(x / model.scales[0] + model.in_zp).clip(-128, 127).astype(int) + 128
     logits = intforward.logits(model, raw.astype(np.uint8).transpose(0, 2, 3, 1)) / 4096
@@ -245,7 +245,7 @@ def test_quantized_files_bring_their_ranges(tmp_path):
     logits = logits.clip(wanted.min(), wanted.max())  # the file saturates its outputs, we do not
     assert np.abs(logits - wanted).max() < 0.05 * np.abs(wanted).max()
     again = import_model(target, samples)
-    assert again.metadata["notes"] == "[]"
+    assert finish.notes(again) == []
     assert [op.out_zp for op in again.ops] == [op.out_zp for op in model.ops]
 
 

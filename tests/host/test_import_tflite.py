@@ -268,6 +268,15 @@ def test_transposes_around_the_core():
         assert np.array_equal(runner.last(raw).reshape(-1), wanted)
 
 
+def test_a_flat_input_that_is_made_an_image():
+    g = Graphs(7, [1, 84])
+    g.reshape([1, 7, 6, 2])
+    g.conv(4, (3, 3))
+    model = imported_with_end(g)
+    assert (model.in_h, model.in_w, model.in_c) == (7, 6, 2)
+    check(g)
+
+
 @pytest.mark.parametrize("kind", ["UINT8", "FLOAT32"])
 def test_other_types_around_the_core(kind):
     g = Graphs(8, [1, 4, 4, 2])

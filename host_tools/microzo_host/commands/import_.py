@@ -1,11 +1,10 @@
 """`microzo import FILE -o MODEL`: an int8 .tflite or an .onnx file as a microzo model."""
 
-import json
-
 import click
 import rich.console
 
 from .. import checks, compare, importers, modelfile
+from ..importers import finish
 from .common import force_option, json_option, refuse_existing, report, say, write_new
 
 
@@ -47,7 +46,7 @@ def command(file, out, calib, ranges, input_range, force, json_file):
         f"input {model.in_h}x{model.in_w}x{model.in_c}, {model.classes} classes",
         json_file,
     )
-    notes = json.loads(model.metadata["notes"])
+    notes = finish.notes(model)
     for note in notes:
         say(f"- {note}", json_file)
     report(

@@ -40,7 +40,7 @@ def find(graph):
             raise Unsupported(f"its {what} are {names} (export it with exactly one)")
     source, table = _source(graph)
     core = Core(source, graph.outputs[0], [], table)
-    _channels_last(graph, core)
+    _move_in(graph, core)
     writers = {node.outputs[0]: node for node in graph.nodes}
     while core.target in writers and writers[core.target].kind in TAIL:
         node = writers[core.target]
@@ -79,17 +79,40 @@ def _source(graph):
     return readers[0].outputs[0], table
 
 
-def _channels_last(graph, core):
-    """Let the core begin after a TRANSPOSE of its input: samples are then given in that order."""
-    readers = [node for node in graph.nodes if core.source in node.inputs]
-    if len(readers) != 1 or readers[0].kind != "TRANSPOSE":
-        return
-    shape = graph.tensors[core.source].shape
-    axes = graph.tensors[readers[0].inputs[1]]
-    if axes.data is None or sorted(axes.array().reshape(-1)) != list(range(len(shape))):
-        return
-    order = np.arange(math.prod(shape)).reshape(shape).transpose(axes.array().reshape(-1))
-    core.source, core.order = readers[0].outputs[0], order.reshape(-1)
+def _move_in(graph, core):
+    """Let the core begin after reshapes and a TRANSPOSE of its input, as samples are given."""
+    order = None
+    while True:
+        readers = [node for node in graph.nodes if core.source in node.inputs]
+        if len(readers) != 1 or len(readers[0].outputs) != 1:
+            break
+        node, entry = readers[0], graph.tensors[core.source]
+        made = graph.tensors[node.outputs[0]]
+        if node.kind in ("RESHAPE", "EXPAND_DIMS") and len(made.shape) > len(entry.shape):
+            if made.size != entry.size:
+                break
+        elif node.kind == "TRANSPOSE":
+            moved = _transposed(graph, node, entry.shape, order)
+            if moved is None:
+                break
+            order = moved
+        else:
+            break
+        core.source = node.outputs[0]
+    if order is not None and not np.array_equal(order, np.arange(len(order))):
+        core.order = order
+
+
+def _transposed(graph, node, shape, order):
+    """The order after a TRANSPOSE, or None if its axes are not known."""
+    axes = graph.tensors[node.inputs[1]] if len(node.inputs) > 1 else None
+    if axes is None or axes.data is None or axes.dtype != "INT32":
+        return None
+    axes = axes.array().reshape(-1)
+    if sorted(axes.tolist()) != list(range(len(shape))):
+        return None
+    order = np.arange(math.prod(shape)) if order is None else order
+    return order.reshape(shape).transpose(axes).reshape(-1)
 
 
 def _needed(graph, core):

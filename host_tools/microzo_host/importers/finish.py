@@ -8,7 +8,7 @@ from microzo import layout as L
 
 from .. import intforward, modelfile, quantize
 
-NO_STATISTICS = "realign is not available: no calibration samples were given at import"
+NO_STATISTICS = "realign is not available: no calibration samples were given"
 
 
 def training_sizes(op, stats=None):
@@ -22,6 +22,16 @@ def training_sizes(op, stats=None):
         span = np.minimum(256 / steps, modelfile.LIMIT / 8).astype(np.int64)
         stats = np.stack([np.zeros(op.out_c, np.int64), 2 * span])
     quantize.limit_bias(op, stats)
+
+
+def limits(model, problems):
+    """training_sizes() of all layers with weights; what may overflow is noted."""
+    for op in model.ops:
+        if op.kind in modelfile.WEIGHTED:
+            try:
+                training_sizes(op)
+            except ValueError as error:
+                problems.add(error)
 
 
 def logits(model, effective, emit, beta):
@@ -82,8 +92,19 @@ def names(model, wanted):
         op.name = name
 
 
-def metadata(source, notes, **more):
+def metadata(model, source, notes, **more):
     """The importer's keys of a model file's metadata."""
+    scale = model.scales[model.in_tensor]
+    entries = {"input": {"scale": scale, "zero_point": model.in_zp, "order": "h w c"}, **more}
     return {"source": source, "notes": json.dumps(notes)} | {
-        key: value if isinstance(value, str) else json.dumps(value) for key, value in more.items()
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in entries.items()
     }
+
+
+def notes(model):
+    """What a user should know of an imported model, a list of sentences."""
+    found = json.loads(model.metadata.get("notes", "[]"))
+    if all(op.stats is None for op in model.ops):
+        found.append(NO_STATISTICS)
+    return found

@@ -7,7 +7,7 @@ import numpy as np
 from .. import compare, modelfile, network, quantize, ranges
 from . import finish, float_layers, float_views, onnx_file
 from .float_graph import FloatGraph, channels_first
-from .problems import Unsupported
+from .problems import Problems, Unsupported
 
 HANDLERS = {
     "Conv": float_layers.conv,
@@ -80,22 +80,16 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
             given.setdefault(0, ranges.quantization(low, high))
             table = _table(low, high, *given[0])
     chosen = _chosen(net, real, given, needs, method)
-    scale, zero_point = chosen[0]
     model = quantize.build(net, chosen, imported.weight_scales, table)
     notes = [f"{kind} at the end is left out: the loss takes logits" for kind in imported.dropped]
-    if real is None:
-        for op in model.ops:
-            if op.kind in modelfile.WEIGHTED:
-                finish.training_sizes(op)
-        notes.append(finish.NO_STATISTICS)
-    else:
-        raw = finish.samples(model, calib, scale)
+    problems = Problems(path)
+    finish.limits(model, problems)
+    problems.raise_if_any()
+    if real is not None:
+        raw = finish.samples(model, calib, model.scales[0])
         quantize.store_statistics(model, raw)
         notes += _weak_layers(model, net, raw[:CHECKED])
-    model.metadata = finish.metadata(
-        "onnx", notes, name=net.name, task="classification",
-        input={"scale": scale, "zero_point": zero_point, "order": "h w c"},
-    )  # fmt: skip
+    model.metadata = finish.metadata(model, "onnx", notes, task="classification")
     modelfile.check(model, path)
     return model
 

@@ -119,7 +119,10 @@ def _array(onnx, tensor):
         raise ValueError(f"{tensor.name!r} lies in another file")
     if any(n < 0 for n in tensor.dims) or math.prod(tensor.dims) > MAX_ELEMENTS:
         raise ValueError(f"{tensor.name!r} has shape {list(tensor.dims)}")
-    return onnx.numpy_helper.to_array(tensor)
+    array = onnx.numpy_helper.to_array(tensor)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{tensor.name!r} has values that are no numbers")
+    return array
 
 
 def _node(onnx, node):

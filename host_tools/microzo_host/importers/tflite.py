@@ -74,11 +74,14 @@ def from_graph(graph, path, calib=None):
     if not lowering.ops:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
     model = _model(lowering, path)
-    try:
-        _finish(model, lowering, calib)
-    except Unsupported as problem:
-        problems.add(problem)
-        problems.raise_if_any()
+    finish.names(model, [short_name(graph, i) for i in lowering.sources])
+    finish.limits(model, problems)
+    problems.raise_if_any()
+    _describe(model, lowering, problems)
+    problems.raise_if_any()
+    if calib is not None:
+        raw = finish.samples(model, calib, model.scales[model.in_tensor])
+        quantize.store_statistics(model, raw)
     modelfile.check(model, path)
     return model
 
@@ -101,13 +104,9 @@ def _model(lowering, path):
     )  # fmt: skip
 
 
-def _finish(model, lowering, calib):
-    graph, core = lowering.graph, lowering.core
-    wanted = ["" if i is None else short_name(graph.tensors[i].name) for i in lowering.sources]
-    finish.names(model, wanted)
-    for op in model.ops:
-        if op.kind in modelfile.WEIGHTED:
-            finish.training_sizes(op)
+def _describe(model, lowering, problems):
+    """Logits and metadata."""
+    core = lowering.core
     notes = [
         f"{kind} at the end is left out: the loss takes logits"
         for kind in core.dropped
@@ -116,16 +115,13 @@ def _finish(model, lowering, calib):
     if core.order is not None:
         notes.append(f"samples are given as (h, w, c) = {(model.in_h, model.in_w, model.in_c)}")
     regression = not notes and model.classes == model.in_h * model.in_w * model.in_c
-    _logits(model, lowering, regression)
-    scale = model.scales[model.in_tensor]
-    if calib is None:
-        notes.append(finish.NO_STATISTICS)
-    else:
-        quantize.store_statistics(model, finish.samples(model, calib, scale))
+    try:
+        _logits(model, lowering, regression)
+    except ValueError as error:
+        problems.add(f"its logits cannot be scaled: {error}")
     model.metadata = finish.metadata(
-        "tflite", notes,
+        model, "tflite", notes,
         task="regression" if regression else "classification",
-        input={"scale": scale, "zero_point": model.in_zp, "order": "h w c"},
         tensors=lowering.sources,
     )  # fmt: skip
 
@@ -134,7 +130,7 @@ def _logits(model, lowering, regression):
     """From the last accumulators if the last operator is a linear layer of a classifier."""
     op = model.ops[-1]
     linear = op.kind in modelfile.WEIGHTED and (op.act_min, op.act_max) == (-128, 127)
-    emit = linear and not regression
+    emit = linear and (op.out_h, op.out_w) == (1, 1) and not regression
     effective = None
     if emit:
         node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
@@ -142,9 +138,11 @@ def _logits(model, lowering, regression):
     finish.logits(model, effective, emit, lowering.core.beta)
 
 
-def short_name(name):
+def short_name(graph, number):
     """The layer's own name out of a tensor name such as ``model/conv2d/BiasAdd;model/...``."""
-    parts = name.split(";")
+    if number is None:
+        return ""
+    parts = graph.tensors[number].name.split(";")
     for pattern in (r"([^/]+)/BiasAdd", r"([^/]+)/(?:Conv2D|depthwise|MatMul)\d*"):
         for part in parts:
             found = re.search(pattern + "$", part)
