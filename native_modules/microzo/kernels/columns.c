@@ -52,6 +52,10 @@ static void columns_open(columns_t *s, const mz_view_t *view) {
         && l->p_t == 0 && l->p_l == 0;
     s->clamps = l->act_min > -128 || l->act_max < 127;
     mz_gemm_open(&s->gemm, l->k4, s->column);
+    for (int32_t i = l->k; i < l->k4; ++i) {
+        s->bytes[i] = -128;
+        s->bytes[l->k4 + i] = -128;
+    }
 }
 
 // Packs the quad of channels from c; false if its outputs need the general code.
@@ -68,12 +72,16 @@ static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *
         const mz_channel_t *channel = &channels[mz_min(i, n - 1)];
         int32_t right = -channel->shift;
         fast = fast && mz_channel_fast(channel, s->bias_room);
-        scale[i].bias2 = (int32_t)((uint32_t)channel->bias * 2);
         scale[i].mult = channel->mult;
         scale[i].right = right;
         if (fast) {
             scale[i].round = (1 << (right - 1)) + l->out_zp * (1 << right);
         }
+    }
+    for (int32_t i = 0; i < 4; ++i) {
+        // Without the fast end the bias is added where the sums go.
+        int32_t bias = fast ? channels[i].bias : 0;
+        scale[i].bias2 = MZ_BIAS_SCALE * (bias + mz_quad_offset(l, to, i));
     }
     return fast;
 }
@@ -135,7 +143,7 @@ static void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *
 }
 
 // The expanded column of position (oy, ox) and, with `both`, of the next one.
-static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both) {
+static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int32_t *sums) {
     const mz_layer_t *l = s->view->layer;
     int32_t next = ox + both;
     if (oy >= s->rows.lo && oy < s->rows.hi && ox >= s->cols.lo && next < s->cols.hi) {
@@ -145,7 +153,7 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both) {
         if (s->words) {
             void *column = s->column;
             for (int32_t ky = 0; ky < l->k_h; ++ky) {
-                column = mz_column_pair(x, y, l->k_w * l->in_c, l->in_zp, column);
+                column = mz_column_pair(x, y, l->k_w * l->in_c, l->in_zp, column, sums);
                 x += step;
                 y += step;
             }
@@ -160,7 +168,7 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both) {
         gather_clipped(l, oy, ox, s->bytes);
         gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4);
     }
-    mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column);
+    mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }
 
 static void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
@@ -193,11 +201,13 @@ static void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const m
     for (int32_t p = 0; p < points; p += 2) {
         int32_t both = p + 1 < points;
         int8_t *out = l->out + p * l->out_c + c;
+        gemm->sums[0] = 0;
+        gemm->sums[1] = 0;
         if (s->pointwise) {
             const int8_t *x = l->in + p * l->in_c;
-            mz_column_pair(x, both ? x + l->in_c : x, l->k, l->in_zp, s->column);
+            mz_column_pair(x, both ? x + l->in_c : x, l->k, l->in_zp, s->column, gemm->sums);
         } else {
-            expand(s, oy, ox, both);
+            expand(s, oy, ox, both, gemm->sums);
             for (ox += 2; ox >= l->out_w; ox -= l->out_w) {
                 ++oy;
             }
@@ -217,11 +227,14 @@ static void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const m
     }
 }
 
-void mz_conv(const mz_view_t *view) {
+bool mz_conv_columns(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     columns_t s;
     int32_t raw[8];
     mz_channel_t channels[4];
+    if (!mz_gemm_takes(view)) {
+        return false;
+    }
     columns_open(&s, view);
     s.gemm.raw = raw;
     for (int32_t c = 0; c < l->out_c;) {
@@ -240,6 +253,7 @@ void mz_conv(const mz_view_t *view) {
             run(&s, c - 4, 1, s.stream + quads * s.quad_bytes, channels);
         }
     }
+    return true;
 }
 
 #endif

@@ -4,7 +4,11 @@
 #include "tile.h"
 #include "window.h"
 
-#if !MZ_COLUMNS
+#if MZ_COLUMNS
+#include "columns.h"
+#endif
+
+#if !MZ_THUMB2
 
 static void conv_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
     const mz_layer_t *l = tile->view->layer;
@@ -62,7 +66,7 @@ static void conv_points(const mz_tile_t *tile) {
     }
 }
 
-void mz_conv(const mz_view_t *view) {
+static void conv(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     bool pointwise = l->k == l->in_c && l->out_h == l->in_h && l->out_w == l->in_w && l->s_h == 1
         && l->s_w == 1 && l->p_t == 0 && l->p_l == 0;
@@ -80,3 +84,15 @@ void mz_conv(const mz_view_t *view) {
 }
 
 #endif
+
+void mz_conv(const mz_view_t *view) {
+#if MZ_THUMB2
+    mz_conv_columns(view);
+#elif MZ_COLUMNS
+    if (!mz_conv_columns(view)) {
+        conv(view);
+    }
+#else
+    conv(view);
+#endif
+}

@@ -2,7 +2,7 @@
 #include "arch/arch.h"
 #include "ops.h"
 
-#if MZ_THUMB2
+#if MZ_WORDS
 
 #include "dense.h"
 #include "output.h"
@@ -10,6 +10,12 @@
 
 // Masked wide rows are products scaled by 2^(8 - f): as many inputs at a time as fit.
 #define CHUNK 256
+
+#if MZ_THUMB1
+#define INPUT_BYTES 4
+#else
+#define INPUT_BYTES 2
+#endif
 
 // Scratch: the expanded input, then what signs need or packed rows.
 typedef struct {
@@ -25,7 +31,7 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     s->view = view;
     s->kind = l->master == NULL ? MZ_ROWS_INT8 : view->wide ? MZ_ROWS_WIDE : MZ_ROWS_MASTER;
     s->packed = l->k != l->k4 || ((uintptr_t)rows & 3);
-    if (view->eps != 0 && 2 * l->k4 + mz_signs_bytes(l->k) > l->scratch_len) {
+    if (view->eps != 0 && INPUT_BYTES * l->k4 + mz_signs_bytes(l->k) > l->scratch_len) {
         s->packed = true;
     }
     if (s->packed) {
@@ -33,14 +39,14 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     }
     mz_dense_expand(l, s->kind, l->scratch);
     if (view->eps != 0 && !s->packed) {
-        mz_signs_open(&s->signs, view, l->scratch + 2 * l->k4);
+        mz_signs_open(&s->signs, view, l->scratch + INPUT_BYTES * l->k4);
     }
 }
 
 static const void *row_address(const dense_t *s, int32_t row, int32_t i) {
     const mz_layer_t *l = s->view->layer;
     if (s->packed) {
-        int16_t *to = (int16_t *)(void *)l->scratch + (i + 1) * l->k4;
+        int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4) + i * l->k4;
         mz_pack_row(s->view, row, to);
         return to;
     }

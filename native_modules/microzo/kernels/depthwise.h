@@ -42,6 +42,9 @@ typedef struct {
 
 // 3x3 windows in rows of expanded inputs, where padding is cells of zero.
 void mz_dw_ring(const mz_dw_t *dw);
+// 3x3 windows, channel by channel, for cores with few registers.
+void mz_dw_channels(const mz_view_t *view);
+
 #if MZ_DSP
 #define MZ_DW_ANY_WINDOW 1
 #else

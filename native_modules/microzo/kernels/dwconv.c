@@ -249,5 +249,11 @@ void mz_dwconv(const mz_view_t *view) {
         return;
     }
 #endif
+#if MZ_THUMB1
+    if (view->layer->k_h == 3 && view->layer->k_w == 3) {
+        mz_dw_channels(view);
+        return;
+    }
+#endif
     blocks(view);
 }

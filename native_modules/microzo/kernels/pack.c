@@ -28,6 +28,7 @@ void mz_pack_open(mz_pack_t *pack, const mz_view_t *view) {
     pack->twice = -2 * pack->base;
     pack->flip = view->eps < 0 ? 0 : ~(uint32_t)0;
     pack->words = mz_row_words(view->layer->k);
+    pack->step = 16;
 }
 
 // Weight i of a row, from int8 or from masters.
@@ -39,6 +40,7 @@ static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, con
     const int16_t *masters, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
     int32_t base = p->base;
     int32_t twice = p->twice;
+    int32_t step = p->step;
     uint32_t next = (uint32_t)row * p->words;
     int32_t left = p->view->layer->k;
     while (left > 0) {
@@ -55,7 +57,7 @@ static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, con
             to[b] = (int16_t)(w2 + twice * (int32_t)((word >> 16) & 1));
             to[c] = (int16_t)(w3 + twice * (int32_t)((word >> 24) & 1));
             word >>= 1;
-            to += 16;
+            to += step;
             bytes += masters == NULL ? 4 : 0;
             masters += masters == NULL ? 0 : 4;
         }

@@ -13,11 +13,12 @@ typedef struct {
     int32_t twice; // 2|eps|
     uint32_t flip;
     uint32_t words; // sign words of a row
+    int32_t step; // of mz_pack_spread, in halfwords
 } mz_pack_t;
 
 void mz_pack_open(mz_pack_t *pack, const mz_view_t *view);
-// Writes a row spread out: weights 4g..4g+3 to to[16g], to[16g + a], to[16g + b] and
-// to[16g + c], zeros for the rest of the last four.
+// Writes a row spread out: with t = g * step, weights 4g..4g+3 to to[t], to[t + a], to[t + b]
+// and to[t + c], zeros for the rest of the last four.
 void mz_pack_spread(const mz_pack_t *pack, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c);
 
 // Writes row `row` (output channel) of the layer: k entries, then zeros up to k4.

@@ -21,6 +21,9 @@
 // through assembly.
 #if MZ_THUMB2
 #define MZ_COLUMNS 1
+#elif MZ_WORDS
+#define MZ_THUMB1 1 // Cortex-M0+
+#define MZ_COLUMNS 1
 #endif
 
 #endif

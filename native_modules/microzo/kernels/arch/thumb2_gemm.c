@@ -54,6 +54,18 @@
 #define STRING(x) STRING_(x)
 #define STRING_(x) #x
 
+bool mz_gemm_takes(const mz_view_t *view) {
+    (void)view;
+    return true;
+}
+
+int32_t mz_quad_offset(const mz_layer_t *layer, const void *weights, int32_t i) {
+    (void)layer;
+    (void)weights;
+    (void)i;
+    return 0;
+}
+
 void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
     // The first step starts the sums; the first round does what is no full round.
     uint32_t rest = (uint32_t)(k4 / STEP_INPUTS - 1) % UNROLL;
@@ -135,7 +147,7 @@ __attribute__((naked, noinline)) void mz_gemm(const mz_gemm_t *gemm) {
 
 // In registers: r0 r1 inputs, r3 the zero point, r12 column, r2 cells to go.
 __attribute__((naked, noinline)) void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n,
-    int32_t zp, void *column) {
+    int32_t zp, void *column, int32_t *sums) {
     __asm volatile (
         ".syntax unified\n"
         "    ldr r12, [sp]\n"
@@ -177,7 +189,9 @@ __attribute__((naked, noinline)) void *mz_column_pair(const int8_t *x, const int
 
 #else
 
-void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, void *column) {
+void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, void *column,
+    int32_t *sums) {
+    (void)sums;
     int16_t *to = column;
     for (int16_t *end = to + 2 * n; to != end; to += 2) {
         to[0] = (int16_t)(*x++ - zp);
