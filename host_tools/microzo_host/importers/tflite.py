@@ -142,7 +142,7 @@ def short_name(graph, number):
     """The layer's own name out of a tensor name such as ``model/conv2d/BiasAdd;model/...``."""
     if number is None:
         return ""
-    parts = graph.tensors[number].name.split(";")
+    parts = graph.tensors[number].path.split(";")
     for pattern in (r"([^/]+)/BiasAdd", r"([^/]+)/(?:Conv2D|depthwise|MatMul)\d*"):
         for part in parts:
             found = re.search(pattern + "$", part)
