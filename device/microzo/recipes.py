@@ -37,6 +37,23 @@ RECIPES = {
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
+_RANGES = {
+    "alpha": (1, 256),
+    "epochs": (1, 65535),
+    "batch": (1, 1024),
+    "decay": (0, 31),
+    "conv_shift": (-64, 64),
+    "head_shift": (-64, 64),
+    "steps": (1, 1 << 20),
+    "probes": (1, 64),
+    "samples": (1, 256),
+    "shift": (-14, 28),
+    "first_shift": (-14, 28),
+    "clip": (1, 32767),
+    "what": (1, 3),
+    "mode": (0, 1),
+    "eps_shift": (0, 31),
+}
 LATER = ("node", "pmt", "qzo-ff", "elastic", "scales", "zoqo")
 
 
@@ -80,14 +97,24 @@ def check(made):
                     "stage %s has no setting %r, it has %s"
                     % (kind, key, ", ".join(sorted(known[kind])))
                 )
-        if kind == "spsa" and (
-            not 1 <= stage["probes"] <= 64
-            or not 1 <= stage["samples"]
-            or stage["probes"] * stage["samples"] > 256
-            or not 1 <= stage["clip"] <= 32767
-        ):
-            raise ValueError(
-                "spsa takes 1..64 probes, 256 samples a step in all at most, a clip of 1..32767"
-            )
-        if kind in ("head", "tail") and not 1 <= stage["batch"] <= 1024:
-            raise ValueError("%s takes a batch of 1..1024 samples" % kind)
+            _check_value(kind, key, stage[key])
+        if kind == "spsa":
+            _check_step(stage)
+
+
+def _check_value(kind, key, value):
+    if key == "guard" and value not in ("all", "held", ""):
+        raise ValueError('stage %s: guard is "all", "held" or "", not %r' % (kind, value))
+    if key in _RANGES:
+        low, high = _RANGES[key]
+        if not isinstance(value, int) or not low <= value <= high:
+            raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, key, low, high, value))
+
+
+def _check_step(stage):
+    if stage["probes"] * stage["samples"] > 256:
+        raise ValueError("spsa takes at most 256 samples a step, probes * samples is more")
+    if stage["clip"] << max(0, -stage["shift"], -stage["first_shift"]) > 32767:
+        raise ValueError(
+            "spsa: clip * 2^-shift is at most 32767, take a larger shift or less clip"
+        )
