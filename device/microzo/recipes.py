@@ -9,7 +9,8 @@ stages, in order:
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
            same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
            mode (1: 16-bit weights), eps_shift
-guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
+guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
+kept; "" keeps it unseen.
 """
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
