@@ -1,4 +1,4 @@
-"""What a training run takes on a board, before anything is sent: RAM by part, MACs, what fits.
+"""What a training run takes on a board before anything is sent: RAM, flash, MACs, what fits.
 
 The parts of the run come from the device package itself (``Trainer.plan``); what surrounds it on a
 board (interpreter, loaded code, collector's tables) is counted here by figures measured on the
@@ -6,13 +6,17 @@ emulated boards; tests hold the sum to the measured peak within 2 %.
 """
 
 import dataclasses
+import json
 import pathlib
 from array import array
 
 import microzo
+import microzo.checkpoint
+import microzo.journal
 import microzo.layout
 import microzo.plan
 import microzo.program
+import microzo.record
 import microzo.trainer
 
 from . import board_info, push
@@ -42,11 +46,13 @@ BOARDS = {"mps2-an386-256K": 256 << 10, "mps2-an386-1M": 1 << 20, "RPI_PICO": 26
 
 @dataclasses.dataclass
 class Prediction:
-    """``parts``: heap, stack and static bytes by name; ``peak`` their sum; MACs by stage."""
+    """``parts``: heap, stack and static bytes by name; ``peak`` their sum; ``flash``: bytes of
+    files by name; MACs by stage."""
 
     recipe: str
     ram: int
     parts: dict
+    flash: dict
     peak: int
     fits: bool
     macs_forward: int
@@ -76,11 +82,47 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
     fits = used + microzo.trainer._RESERVE <= heap
+    flash = _flash(model, path, program, needs)
     return Prediction(
-        program["recipe"], ram, parts, sum(parts.values()), fits,
+        program["recipe"], ram, parts, flash, sum(parts.values()), fits,
         _macs(model.plan, 0), {kind: n for kind, n in _step_macs(model.plan, program)},
-        _layers(model.plan), program["notes"],
+        _layers(model.plan), [*program["notes"], _flash_note(flash)],
     )  # fmt: skip
+
+
+def _flash(model, path, program, needs):
+    """Bytes of the files that are pushed, and of those that a run writes at its end."""
+    chosen = board_info.choose_module(session.BOARD, push.built_modules())
+    size = pathlib.Path(path).stat().st_size
+    state = microzo.checkpoint.HEADER_LEN + needs["trained values"]
+    return {
+        "package": sum(map(len, push.package_files().values())),
+        "native module": chosen.stat().st_size if chosen else 0,
+        "model": size,
+        "adapted model": size,
+        "journal": journal_bytes(model.plan, program),
+        "checkpoints": 3 * state + 2 * needs["gradients"],
+    }
+
+
+def _flash_note(flash):
+    parts = ", ".join(f"{name} {size:,}" for name, size in flash.items())
+    return f"flash {sum(flash.values()):,} bytes: {parts}"
+
+
+def journal_bytes(plan, program):
+    """Length of the journal of a whole run (SPEC.md, section 5)."""
+    payloads = [plan[L.N_OPS], len(json.dumps(program)), 4]  # LAYOUT, RECIPE, END
+    for stage in program["stages"]:
+        payloads += [16, 16, 16] if stage["guard"] else [16, 16]  # STAGE, MARK, KEEP
+        if stage["kind"] == "realign":
+            payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
+        elif stage["kind"] == "spsa":
+            payloads += [2 * stage["probes"]] * stage["steps"]
+        else:
+            payloads += [4 + 2 * stage["batch"]] * stage["steps"]
+    frame = microzo.record.HEADER + microzo.record.CRC
+    return microzo.journal.HEADER_LEN + sum(payloads) + frame * len(payloads)
 
 
 def _resolve(model, recipe, layers, samples, room):

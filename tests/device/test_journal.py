@@ -10,6 +10,7 @@ import small
 import microzo
 from microzo import journal as journals
 from microzo import record
+from microzo_host import ramplan
 
 RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")
 
@@ -320,6 +321,13 @@ def test_finished_run_resumes_to_nothing(tmp_path, model_path, data):
     trainer = microzo.resume(model, path)
     assert list(trainer.run(data)) == []
     assert bytes(model.state) == state and model.trained
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_plan_knows_the_length(name, tmp_path, model, data):
+    path = tmp_path / "run.jrn"
+    trainer = small.train(model, data, small.short(name), journal=str(path))
+    assert ramplan.journal_bytes(model.plan, trainer.program) == path.stat().st_size
 
 
 def test_zo_record_is_small(tmp_path, model_path, data):
