@@ -61,27 +61,34 @@ class Replayer:
         self.model.place(layout_pairs(self._layout))
 
     def scan(self):
-        """First pass: the Position after the last whole record; remembers what was rolled back."""
+        """First pass: the Position after the last whole record; remembers what was rolled back.
+
+        A STAGE that waits for its MARK is left out: who goes on writes both again.
+        """
         at = Position()
         self._dead = []
         self._end_crc = None
         mark = 0
-        guarded = False
+        unmarked = None
         self.reader.end = self.begin
         while True:
             offset = self.reader.end
             rec = self.reader.next()
             if rec is None:
+                if unmarked is not None:
+                    self.reader.end = unmarked
                 return at
             kind = rec[0]
             if kind == record.STAGE:
                 at.stage = record.get16(rec, 10)
-                guarded = bool(self.program["stages"][at.stage]["guard"])
+                guarded = self.program["stages"][at.stage]["guard"]
+                unmarked = offset if guarded else None
                 at.begun = not guarded
                 at.opening = rec
                 at.step = 0
             elif kind == record.MARK:
                 mark = offset
+                unmarked = None
                 at.begun = True
                 at.correct, at.loss, at.total = scores(rec)
             elif kind in (record.ZO, record.SET, record.GRAD):

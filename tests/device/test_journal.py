@@ -88,6 +88,8 @@ def test_cut_at_every_byte(name, tmp_path, model_path, data):
         with open(path, "wb") as f:
             f.write(content[:cut])
         assert resumed(path, model_path, data) == state, cut
+        with open(path, "rb") as f:
+            assert f.read() == content, cut
 
 
 def test_reader_stops_at_every_cut(tmp_path, model_path, data):
