@@ -24,7 +24,7 @@ _HOMES = {
 
 
 def _module(name, wanted):
-    """Imports microzo.name so that what importing leaves behind makes no holes in a board's heap."""
+    """Imports microzo.name; what importing leaves behind makes no holes in a board's heap."""
     if not hasattr(gc, "threshold"):
         return __import__("microzo." + name, None, None, (wanted,))
     before = gc.threshold()
