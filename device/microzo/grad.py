@@ -9,6 +9,7 @@ class Grad:
 
     payload = None
     live_flag = record.LIVE
+    flat = False
     clean = False  # an interrupted estimate leaves part of a batch in the buffers
 
     def __init__(self, model, spec, seed, node, gradient):

@@ -16,17 +16,21 @@ def grad_bytes(plan, op):
 class Gradient:
     """Buffers and calls. conv: operator, or -1 for the head alone; passes start at `first`."""
 
-    def __init__(self, model, conv, head):
+    def __init__(self, model, conv, head, first=-1):
         self._model = model
         self.conv = conv
         self.head = head
-        self.first = conv if conv >= 0 else head
+        self.start(first)
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)
         self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
         self._error = array("i", bytearray(4 * model.classes))
         self.loss = 0
         self.found = 0
+
+    def start(self, first):
+        """Passes start at operator `first`, or right before what has a gradient if it is -1."""
+        self.first = first if first >= 0 else self.conv if self.conv >= 0 else self.head
 
     def place(self):
         """Lays out the arena: the input of `first` is pinned, the output of the convolution

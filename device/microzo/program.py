@@ -2,7 +2,7 @@
 
 from array import array
 
-from . import gradient, recipes, selection
+from . import gradient, recipes, selection, stages
 from . import layout as L
 from . import plan as planner
 
@@ -60,7 +60,7 @@ def _fitting(model, program, choices, room, double):
 
 
 def _describe(spec):
-    return "spsa of operators %s" % spec["ops"] if spec["kind"] == "spsa" else spec["kind"]
+    return "%s of operators %s" % (spec["kind"], spec["ops"]) if "ops" in spec else spec["kind"]
 
 
 def _choices(plan, stage, layers, program, steps, limited):
@@ -80,6 +80,9 @@ def _choices(plan, stage, layers, program, steps, limited):
     if head < 0:
         program["notes"].append("no %s, the last operator is not dense" % kind)
         return ()
+    if kind == "elastic":
+        body = [i for i in selection.choose(plan, layers) if i != head]
+        return [dict(_spsa(stage, body, steps), head=head)] if body else ()
     conv = selection.tail(plan) if kind == "tail" else -1
     if kind == "tail" and conv < 0:
         program["notes"].append(
@@ -119,11 +122,16 @@ def selections(program):
         kind = spec["kind"]
         if kind == "realign":
             pairs += [(i, L.BIASES | L.MULTIPLIERS) for i in spec["ops"]]
-        elif kind == "spsa":
+        elif "ops" in spec:
             pairs += [(i, spec["what"]) for i in spec["ops"]]
-        else:
-            pairs += [(i, L.WEIGHTS | L.BIASES) for i in (spec["conv"], spec["head"]) if i >= 0]
+        if kind in stages.GRADIENTS:
+            pairs += [(i, L.WEIGHTS | L.BIASES) for i in _exact(spec)]
     return pairs
+
+
+def _exact(spec):
+    """Operators whose gradient is kept in a buffer."""
+    return [i for i in (spec.get("conv", -1), spec["head"]) if i >= 0]
 
 
 def needs(model, program, double):
@@ -135,12 +143,13 @@ def needs(model, program, double):
     for spec in program["stages"]:
         if spec["kind"] == "realign":
             buffers = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
-        elif spec["kind"] == "spsa":
+        elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
         else:
-            ops = [i for i in (spec["conv"], spec["head"]) if i >= 0]
-            grad = sum(gradient.grad_bytes(plan, i) for i in ops)
+            ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
+        if spec["kind"] in stages.GRADIENTS:
+            grad = sum(gradient.grad_bytes(plan, i) for i in _exact(spec))
     return {
         "trained values": state,
         "copy for roll-back": state if double else 0,

@@ -8,9 +8,15 @@ stages, in order:
   tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
            same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
-           mode (1: 16-bit weights), eps_shift
+           mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for all
+           probes of a step, which then share its samples), rule ("value", "sign", "spread":
+           rules.py), schedule ("step", "cosine", "constant")
+  elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
 guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
 """
+
+from .rules import RULES
+from .schedule import SCHEDULES
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
@@ -26,7 +32,21 @@ _SPSA = {
     "what": 3,
     "mode": 0,
     "eps_shift": 0,
+    "sides": 2,
+    "rule": "value",
+    "schedule": "step",
     "guard": "held",
+}
+_ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
+_QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
+_ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
+             schedule="constant")  # fmt: skip
+_STAGES = {
+    "realign": _REALIGN,
+    "head": _HEAD,
+    "tail": _TAIL,
+    "spsa": _SPSA,
+    "elastic": _ELASTIC,
 }
 
 RECIPES = {
@@ -34,10 +54,13 @@ RECIPES = {
     "head": {"holdout": 0, "stages": (_HEAD,)},
     "tail": {"holdout": 0, "stages": (_TAIL,)},
     "spsa": {"holdout": 0, "stages": (_SPSA,)},
+    "elastic": {"holdout": 0, "stages": (_ELASTIC,)},
+    "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
+    "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
-LATER = ("node", "pmt", "qzo-ff", "elastic", "scales", "zoqo")
+LATER = ("node", "pmt", "scales")
 
 
 def recipe(name):
@@ -59,7 +82,6 @@ def recipe(name):
 
 def check(made):
     """ValueError if a recipe made or changed by the user cannot run."""
-    known = {"realign": _REALIGN, "head": _HEAD, "tail": _TAIL, "spsa": _SPSA}
     for key in ("name", "samples", "holdout", "stages"):
         if key not in made:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
@@ -69,25 +91,39 @@ def check(made):
         )
     for stage in made["stages"]:
         kind = stage.get("kind")
-        if kind not in known:
-            raise ValueError("unknown stage %r, there are %s" % (kind, ", ".join(sorted(known))))
-        for key in known[kind]:
+        if kind not in _STAGES:
+            raise ValueError("unknown stage %r, there are %s" % (kind, ", ".join(sorted(_STAGES))))
+        known = _STAGES[kind]
+        for key in known:
             if key not in stage:
                 raise ValueError("stage %s has no %r" % (kind, key))
         for key in stage:
-            if key not in known[kind]:
+            if key not in known:
                 raise ValueError(
-                    "stage %s has no setting %r, it has %s"
-                    % (kind, key, ", ".join(sorted(known[kind])))
+                    "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
-        if kind == "spsa" and (
-            not 1 <= stage["probes"] <= 64
-            or not 1 <= stage["samples"]
-            or stage["probes"] * stage["samples"] > 256
-            or not 1 <= stage["clip"] <= 32767
-        ):
-            raise ValueError(
-                "spsa takes 1..64 probes, 256 samples a step in all at most, a clip of 1..32767"
-            )
+        if kind in ("spsa", "elastic"):
+            _check_probes(kind, stage)
         if kind in ("head", "tail") and not 1 <= stage["batch"] <= 1024:
             raise ValueError("%s takes a batch of 1..1024 samples" % kind)
+
+
+def _check_probes(kind, stage):
+    if (
+        not 1 <= stage["probes"] <= 64
+        or not 1 <= stage["samples"]
+        or stage["probes"] * stage["samples"] > 256
+        or not 1 <= stage["clip"] <= 32767
+    ):
+        raise ValueError(
+            "%s takes 1..64 probes, 256 samples a step in all at most, a clip of 1..32767" % kind
+        )
+    if stage["sides"] not in (1, 2) or kind == "elastic" and stage["sides"] == 1:
+        raise ValueError("%s takes sides of %s" % (kind, "2" if kind == "elastic" else "1 or 2"))
+    if stage["rule"] not in RULES or stage["schedule"] not in SCHEDULES:
+        raise ValueError(
+            "%s takes a rule of %s and a schedule of %s"
+            % (kind, ", ".join(RULES), ", ".join(SCHEDULES))
+        )
+    if stage["schedule"] == "cosine" and stage["clip"] > 2047:
+        raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)

@@ -1,6 +1,17 @@
-"""Step sizes over a stage."""
+"""Step sizes over a stage, as integers."""
+
+SCHEDULES = ("step", "cosine", "constant")
+# 256 * (1 + cos(pi * i / 16)) / 2, rounded
+_COSINE = (256, 254, 246, 234, 219, 199, 177, 153, 128, 103, 79, 57, 37, 22, 10, 2, 0)
 
 
 def extra_shift(step, steps):
     """0, then one more at 50, 75 and 90 per cent of the steps: every update is halved."""
     return (2 * step >= steps) + (4 * step >= 3 * steps) + (10 * step >= 9 * steps)
+
+
+def cosine(step, steps):
+    """256 at the first step, falling to almost 0 at the last; linear between 17 points."""
+    at = step * 256 // steps
+    i = at >> 4
+    return _COSINE[i] - ((_COSINE[i] - _COSINE[i + 1]) * (at & 15) >> 4)

@@ -2,16 +2,21 @@
 
 from . import record
 
-KINDS = ("?", "realign", "head", "tail", "spsa")
+KINDS = ("?", "realign", "head", "tail", "spsa", "elastic")
+GRADIENTS = ("head", "tail", "elastic")  # kinds that fill gradient buffers
 
-
-_CODE = {"realign": ("realign",), "spsa": ("zo",), "head": ("gradient", "grad")}
+_CODE = {
+    "realign": ("realign",),
+    "spsa": ("zo", "onesided"),
+    "elastic": ("gradient", "rate", "elastic"),
+}
+_GRAD_CODE = ("gradient", "grad")
 
 
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
-        for name in _CODE.get(spec["kind"], _CODE["head"]):
+        for name in _CODE.get(spec["kind"], _GRAD_CODE):
             __import__("microzo." + name)
     __import__("microzo.cache")
 
@@ -24,9 +29,17 @@ def make(model, spec, seed, node, gradient):
 
         return Realign(model, spec, seed, node)
     if spec["kind"] == "spsa":
+        if spec["sides"] == 1:
+            from .onesided import OneSided
+
+            return OneSided(model, spec, seed, node)
         from .zo import Zo
 
         return Zo(model, spec, seed, node)
+    if spec["kind"] == "elastic":
+        from .elastic import Elastic
+
+        return Elastic(model, spec, seed, node, gradient)
     from .grad import Grad
 
     return Grad(model, spec, seed, node, gradient)
@@ -60,6 +73,12 @@ class Applier:
             self._zo = ZoUpdate(
                 model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1]
             )
+        elif kind == "elastic":
+            from .elastic import ElasticUpdate
+
+            self._grad = ElasticUpdate(
+                model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1], gradient
+            )
         elif kind != "realign":
             from .grad import GradUpdate
 
@@ -71,7 +90,7 @@ class Applier:
         kind = rec[0]
         if kind == record.ZO:
             self._zo.apply(rec)
-        elif kind == record.GRAD:
+        elif kind == record.GRAD or kind == record.ELASTIC:
             self._grad.apply(rec)
         else:
             m = self._model
@@ -79,7 +98,7 @@ class Applier:
 
     def replay(self, rec, data, sample):
         """apply, after the batch of a GRAD record was read again from `data`."""
-        if rec[0] != record.GRAD:
+        if rec[0] not in (record.GRAD, record.ELASTIC):
             self.apply(rec, record.payload(rec))
         elif rec[1] & record.LIVE:
             raise ValueError("this journal was trained on live samples, it cannot be replayed")
@@ -95,14 +114,17 @@ def gradient_for(model, rec, old):
     """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs
     none."""
     at = record.HEADER
-    if KINDS[rec[at]] not in ("head", "tail"):
+    kind = KINDS[rec[at]]
+    if kind not in GRADIENTS:
         return None
     conv = rec[at + 12] if rec[at + 12] != 255 else -1
+    first = rec[at + 2] if kind == "elastic" else -1
     if old is None or (old.conv, old.head) != (conv, rec[at + 13]):
         from .gradient import Gradient
 
-        old = Gradient(model, conv, rec[at + 13])
+        old = Gradient(model, conv, rec[at + 13], first)
     else:
         old.clear()
+        old.start(first)
     old.place()
     return old
