@@ -25,6 +25,7 @@ class Elastic(Zo):
         self._head_shift = spec["head_shift"]
         self._decay = spec["decay"]
         self.record = record.new(record.ELASTIC, 4 + 2 * self._probes + 2 * self._batch, node)
+        self._coefs += 4
         self._error = array("i", bytearray(4 * model.classes))
 
     def prepare(self, data, index, label, cache):
@@ -34,7 +35,7 @@ class Elastic(Zo):
     def open(self, opening):
         """The step size of the head goes into the STAGE record."""
         shift = rate.shifts(
-            self._model, self.gradient, self._loader, len(self._index), self._batch
+            self._model, self.gradient, -1, self._loader, len(self._index), self._batch
         )[1]
         opening[record.HEADER + 15] = max(0, min(28, shift + self._head_shift))
 

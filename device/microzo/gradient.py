@@ -14,7 +14,7 @@ def grad_bytes(plan, op):
 
 
 class Gradient:
-    """Buffers and calls. conv: operator, or -1 for the head alone; passes start at `first`."""
+    """Buffers and calls. conv, head: operators, or -1 for none; passes start at `first`."""
 
     def __init__(self, model, conv, head, first=-1):
         self._model = model
@@ -23,7 +23,9 @@ class Gradient:
         self.start(first)
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)
-        self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
+        self.head_grad = memory.take(
+            "the gradient of the head", grad_bytes(model.plan, head) if head >= 0 else 0
+        )
         self._error = array("i", bytearray(4 * model.classes))
         self.loss = 0
         self.found = 0
@@ -60,4 +62,5 @@ class Gradient:
         m = self._model
         if self.conv >= 0:
             m.k.apply_grad(m.plan, m.state, self.conv, shift, decay, self.conv_grad)
-        m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)
+        if self.head >= 0:
+            m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)

@@ -77,6 +77,11 @@ def _choices(plan, stage, layers, program, steps, limited):
         fewest = len(ops) if not limited or layers != "auto" else 1
         return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
     head = selection.head(plan)
+    if kind == "node":
+        return [
+            _node(plan, stage, at, head, program["train"], steps)
+            for at in selection.nodes(plan, layers)
+        ]
     if head < 0:
         program["notes"].append("no %s, the last operator is not dense" % kind)
         return ()
@@ -97,6 +102,19 @@ def _choices(plan, stage, layers, program, steps, limited):
 def _spsa(stage, ops, steps):
     return dict(
         stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"]
+    )
+
+
+def _node(plan, stage, op, head, train, steps):
+    batch = min(stage["batch"], train)
+    head = head if stage["train_head"] else -1
+    rest = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
+    return dict(
+        rest,
+        conv=op,
+        head=head,
+        batch=batch,
+        steps=steps or max(1, stage["epochs"] * train // batch),
     )
 
 
@@ -131,7 +149,7 @@ def selections(program):
 
 def _exact(spec):
     """Operators whose gradient is kept in a buffer."""
-    return [i for i in (spec.get("conv", -1), spec["head"]) if i >= 0]
+    return [i for i in (spec.get("conv", -1), spec.get("head", -1)) if i >= 0]
 
 
 def needs(model, program, double):
@@ -142,9 +160,12 @@ def needs(model, program, double):
     grad = buffers = 0
     for spec in program["stages"]:
         if spec["kind"] == "realign":
-            buffers = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
+            buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
+        elif spec["kind"] == "node":
+            arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
+            buffers = max(buffers, 5 * planner.out_size(plan, L.op_base(spec["conv"])))
         else:
             ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))

@@ -12,6 +12,9 @@ stages, in order:
            probes of a step, which then share its samples), rule ("value", "sign", "spread":
            rules.py), schedule ("step", "cosine", "constant")
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
+  node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
+           (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
+           head_shift, decay, mode
 guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
 """
 
@@ -41,12 +44,28 @@ _ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
 _QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
 _ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
              schedule="constant")  # fmt: skip
+_NODE = {
+    "kind": "node",
+    "epochs": 98,
+    "batch": 64,
+    "probes": 1,
+    "eps": 16,
+    "clip": 8192,
+    "conv_shift": 4,
+    "head_shift": 4,
+    "decay": 3,
+    "mode": 0,
+    "gns": 0,
+    "train_head": 1,
+    "guard": "held",
+}
 _STAGES = {
     "realign": _REALIGN,
     "head": _HEAD,
     "tail": _TAIL,
     "spsa": _SPSA,
     "elastic": _ELASTIC,
+    "node": _NODE,
 }
 
 RECIPES = {
@@ -57,10 +76,11 @@ RECIPES = {
     "elastic": {"holdout": 0, "stages": (_ELASTIC,)},
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
+    "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
-LATER = ("node", "pmt", "scales")
+LATER = ("pmt", "scales")
 
 
 def recipe(name):
@@ -102,6 +122,15 @@ def check(made):
                 raise ValueError(
                     "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
+        if kind == "node" and not (
+            1 <= stage["probes"] <= 255
+            and 1 <= stage["eps"] <= 127
+            and 1 <= stage["clip"] <= 32767
+            and 1 <= stage["batch"] <= 1024
+        ):
+            raise ValueError(
+                "node takes 1..255 probes, eps 1..127, a clip of 1..32767, a batch of 1..1024"
+            )
         if kind in ("spsa", "elastic"):
             _check_probes(kind, stage)
         if kind in ("head", "tail") and not 1 <= stage["batch"] <= 1024:

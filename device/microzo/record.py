@@ -22,6 +22,7 @@ KEEP = const(8)
 ROLLBACK = const(9)
 END = const(10)
 ELASTIC = const(11)
+NODE = const(12)
 NAMES = (
     "?",
     "LAYOUT",
@@ -35,9 +36,10 @@ NAMES = (
     "ROLLBACK",
     "END",
     "ELASTIC",
+    "NODE",
 )
 
-STEPS = (ZO, SET, GRAD, ELASTIC)  # the types of a step
+STEPS = (ZO, SET, GRAD, ELASTIC, NODE)  # the types of a step
 LIVE = const(1)  # flag of exact gradients: the samples came from step(x, y) and are gone
 
 

@@ -31,6 +31,7 @@ class Zo:
         self._scale = 1 + _log2(self._each)
         self._diffs = array("i", bytearray(4 * self._probes))
         self.flat = False
+        self._coefs = record.HEADER  # where they are in the record
         self.record = record.new(record.ZO, 2 * self._probes, node)
         self._params = array(
             "i",
@@ -145,7 +146,7 @@ class Zo:
             c = diffs[p]
             c = c << -shift if shift < 0 else c
             c = 32767 if c > 32767 else -32767 if c < -32767 else c
-            record.put16(rec, record.HEADER + 2 * p, c)
+            record.put16(rec, self._coefs + 2 * p, c)
         record.put32(rec, 4, step)
         record.put16(rec, 10, max(0, min(shift, 31)))
 

@@ -6,6 +6,7 @@ import pytest
 import small
 
 import microzo
+from microzo import layout as L
 from microzo import rules, schedule, watch
 from microzo_host import native, oracle
 
@@ -50,6 +51,19 @@ def test_elastic_replays_with_its_data_alone(tmp_path, model_path, data):
     assert bytes(copy.state) == bytes(model.state)
     with pytest.raises(ValueError, match="same data"):
         microzo.replay(microzo.load(model_path), path)
+
+
+def test_elastic_moves_the_body_as_spsa_does(model_path, data):
+    found = []
+    for name in ("elastic", "spsa"):
+        made = recipe(name, guard="", steps=1)
+        model = microzo.load(model_path)
+        trainer = small.train(model, data, made, layers=[0, 1, 2])
+        plan = model.plan
+        places = [plan[L.op_base(i) + L.MASTER_OFF] for i in (0, 1, 2)]
+        found.append([bytes(model.state)[at : at + 48] for at in places])
+        assert trainer.at.finished
+    assert found[0] == found[1]
 
 
 def test_elastic_trains_body_and_head(model, data):

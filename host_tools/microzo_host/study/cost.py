@@ -32,6 +32,8 @@ def _stage(spec, program):
         return program["samples"] * len(spec["ops"]), 0
     if kind in ("head", "tail"):
         return spec["steps"] * spec["batch"], spec["conv"] if kind == "tail" else spec["head"]
+    if kind == "node":
+        return spec["steps"] * spec["batch"] * (1 + 2 * spec["probes"]), spec["conv"]
     if spec["sides"] == 1:
         return spec["steps"] * spec["samples"] * (spec["probes"] + 1), spec["first"]
     return spec["steps"] * spec["samples"] * spec["probes"] * 2, spec["first"]
