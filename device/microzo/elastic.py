@@ -96,7 +96,7 @@ class ElasticUpdate(ZoUpdate):
         error = array("i", bytearray(4 * m.classes))
         out = array("i", (0, 0))
         step = record.get32(rec, 4)
-        lo, hi, what = self._params[0], self._params[1], self._params[2]
+        lo, hi, what = self._lo, self._hi, self._params[2]
         params = array("i", (lo, 0, 0, rec[at + 3] & 3, what, lo, hi, rec[at + 3] >> 2))
         for i in range(probes * each):
             label = data.read_into(record.get16(rec, start + 2 * i), sample)

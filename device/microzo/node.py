@@ -10,7 +10,7 @@ from array import array
 from . import layout as L
 from . import memory, rate, record, sampling
 from . import plan as planner
-from .schedule import extra_shift
+from .schedule import extra_shift, norm_scaling
 
 _LSB = 8  # a unit step moves a weight by one LSB of 2^8 master units, in the mean
 _D_SHIFT = 9  # with scale 256: Q12 of (L+ - L-) / 2
@@ -113,18 +113,10 @@ class Node:
         opening[at + 1] = max(0, min(28, shift + spec["head_shift"]))
 
     def _norm_scaling(self):
-        """Halvings of a step of fixed length that gradient-norm scaling NQ / (NQ + d - 1) asks
-        for: half of its log2, as the estimate is longer than the gradient by the root of its
-        inverse."""
         if not self._spec["gns"]:
             return 0
-        nq = self._batch * self._spec["probes"]
         d = planner.out_size(self._model.plan, L.op_base(self.gradient.conv))
-        ratio = (nq + d - 1) * 16 // nq
-        halvings = 0
-        while ratio > 32 << 2 * halvings:
-            halvings += 1
-        return halvings
+        return norm_scaling(self._batch * self._spec["probes"], d)
 
     def resume(self, opening):
         """Takes the step sizes from the STAGE record."""

@@ -10,7 +10,8 @@ stages, in order:
            same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
            mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for all
            probes of a step, which then share its samples), rule ("value", "sign", "spread":
-           rules.py), schedule ("step", "cosine", "constant")
+           rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
+           one operator, in turn), gns (1: gradient-norm scaling)
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
@@ -38,6 +39,8 @@ _SPSA = {
     "sides": 2,
     "rule": "value",
     "schedule": "step",
+    "by_layer": 0,
+    "gns": 0,
     "guard": "held",
 }
 _ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
@@ -59,6 +62,9 @@ _NODE = {
     "train_head": 1,
     "guard": "held",
 }
+_PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
+                    rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
+_PMT_NODES = dict(_NODE, probes=8, epochs=20, gns=1)
 _STAGES = {
     "realign": _REALIGN,
     "head": _HEAD,
@@ -77,10 +83,11 @@ RECIPES = {
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
+    "pmt": {"holdout": 0, "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
-LATER = ("pmt", "scales")
+LATER = ("scales",)
 
 
 def recipe(name):
@@ -149,6 +156,8 @@ def _check_probes(kind, stage):
         )
     if stage["sides"] not in (1, 2) or kind == "elastic" and stage["sides"] == 1:
         raise ValueError("%s takes sides of %s" % (kind, "2" if kind == "elastic" else "1 or 2"))
+    if kind == "elastic" and stage["by_layer"]:
+        raise ValueError("elastic perturbs all operators together, by_layer must be 0")
     if stage["rule"] not in RULES or stage["schedule"] not in SCHEDULES:
         raise ValueError(
             "%s takes a rule of %s and a schedule of %s"

@@ -3,9 +3,11 @@ step."""
 
 from array import array
 
+from . import layout as L
+from . import plan as planner
 from . import record, sampling
 from .rules import settle
-from .schedule import cosine, extra_shift
+from .schedule import cosine, extra_shift, norm_scaling
 
 
 class Zo:
@@ -46,12 +48,42 @@ class Zo:
                 spec["eps_shift"],
             ),
         )
+        self._turns = bytes(spec["ops"]) if spec["by_layer"] else b""
+        self._scaling = self._scalings(spec)
         self._out = array("i", (0, 0))
         self._no_error = array("i")
         self.loss = 0  # sum over the step, Q12
         self.count = 0
         self.correct = -1  # unknown: a probe does not say the class
         self._fed = self.fed_loss = 0
+
+    def _scalings(self, spec):
+        """Halvings of the step by gradient-norm scaling, one for each group that is perturbed
+        together."""
+        if not spec["gns"]:
+            return bytes(max(1, len(self._turns)))
+        sizes = [self._values(i, spec["what"]) for i in spec["ops"]]
+        nq = self._probes
+        groups = sizes if self._turns else (sum(sizes),)
+        return bytes(norm_scaling(nq, max(1, d)) for d in groups)
+
+    def _values(self, op, what):
+        """How many values of an operator are perturbed."""
+        plan = self._model.plan
+        o = L.op_base(op)
+        row = planner.row_len(plan, o) if what & L.WEIGHTS else 0
+        return plan[o + L.OUT_C] * (row + (1 if what & L.BIASES else 0))
+
+    def _turn(self, step):
+        """Chooses what the step perturbs; its number in `_scaling`."""
+        if not self._turns:
+            return 0
+        turn = step % len(self._turns)
+        op = self._turns[turn]
+        self._params[5] = op
+        self._params[6] = op + 1
+        self.record[1] = op + 1
+        return turn
 
     def prepare(self, data, index, label, cache):
         from .cache import Loader
@@ -111,6 +143,8 @@ class Zo:
             self._diffs[p] = 0
 
     def _seed_probe(self, step, p):
+        if p == 0:
+            self._turn(step)
         self._params[1] = self._model.k.derive(self._seed, step, p)
 
     def _take(self, p, j, label):
@@ -133,7 +167,7 @@ class Zo:
             if self._rule != "sign":
                 diffs[p] = _down(diffs[p], self._scale)
         settle(diffs, n, self._rule, self._clip)
-        shift = self._shift
+        shift = self._shift + self._scaling[self._turn(step)]
         if self._schedule == "step":
             shift += extra_shift(step, self.steps)
         elif self._schedule == "cosine":
@@ -170,19 +204,24 @@ class ZoUpdate:
         self._model = model
         self._seed = seed
         self._params = array("i", (lo, hi, what, 0, 0))
+        self._lo = lo
+        self._hi = hi
         self._pairs = array("i", bytearray(8 * 64))
 
     def apply(self, rec):
-        self.move(rec, record.HEADER, record.get16(rec, 2) >> 1)
+        self.move(rec, record.HEADER, record.get16(rec, 2) >> 1, rec[1])
 
-    def move(self, rec, at, n):
-        """The update with the n coefficients at rec[at]."""
+    def move(self, rec, at, n, one=0):
+        """The update with the n coefficients at rec[at]; one: 1 + an operator that moves alone,
+        or 0."""
         m = self._model
         pairs = self._pairs
         step = record.get32(rec, 4)
         for p in range(n):
             pairs[2 * p] = m.k.derive(self._seed, step, p)
             pairs[2 * p + 1] = record.get16s(rec, at + 2 * p)
+        self._params[0] = one - 1 if one else self._lo
+        self._params[1] = one if one else self._hi
         self._params[3] = n
         self._params[4] = record.get16s(rec, 10)
         m.k.update(m.plan, m.blob, m.state, m.arena, self._params, pairs)

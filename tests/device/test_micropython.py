@@ -40,11 +40,7 @@ def lines(request, tmp_path_factory, model_path, data_paths):
 
 
 def test_a_step_allocates_nothing(lines):
-<<<<<<< HEAD
-    assert len(lines) == 18
-=======
-    assert len([line for line in lines if line]) == 20
->>>>>>> ad5a4af (native_modules/microzo, device/microzo: node perturbation; elastic's coefficients in their place.)
+    assert len(lines) == 22
 
 
 def test_micropython_gives_the_bits_of_cpython(lines, model_path, data_paths):

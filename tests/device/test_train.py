@@ -7,7 +7,7 @@ import microzo
 from microzo import pykernels
 from microzo_host import native, oracle
 
-RECIPES = "realign head tail spsa elastic qzo-ff zoqo node forward_only default".split()
+RECIPES = "realign head tail spsa elastic qzo-ff zoqo node pmt forward_only default".split()
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -143,7 +143,7 @@ def test_trained_model_is_not_trained_again(model, data):
     assert model.trained
 
 
-@pytest.mark.parametrize("name", ("pmt", "scales"))
+@pytest.mark.parametrize("name", ("scales",))
 def test_later_recipes_say_so(name, model):
     with pytest.raises(ValueError, match="later"):
         microzo.Trainer(model, name)

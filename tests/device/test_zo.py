@@ -17,6 +17,7 @@ VARIANTS = (
     {"schedule": "constant", "mode": 1, "eps_shift": 1},
     {"sides": 1, "mode": 1, "rule": "spread"},
     {"probes": 6, "samples": 1},
+    {"by_layer": 1, "gns": 1, "sides": 1, "rule": "spread"},
 )
 
 
@@ -126,6 +127,25 @@ def test_weights_at_their_limit_warn(model, data):
 
 def test_a_usual_run_does_not_warn(model, data):
     assert warnings_of(model, data) == {""}
+
+
+def test_by_layer_moves_one_operator_a_step(model, data):
+    trainer = microzo.Trainer(
+        model, recipe(by_layer=1, guard="", what=1, first_shift=-4, schedule="constant")
+    )
+    before, moved = None, []
+    plan = model.plan
+    for _ in trainer.run(data):
+        state = bytes(model.state)
+        if before is not None:
+            ends = [plan[L.op_base(i) + L.MASTER_OFF] for i in (0, 1, 2, 4)] + [len(state)]
+            moved.append([state[a:b] != before[a:b] for a, b in zip(ends, ends[1:], strict=False)])
+        before = state
+    assert [m.index(True) for m in moved] == [1, 2, 3, 0, 1] and all(sum(m) == 1 for m in moved)
+
+
+def test_norm_scaling_is_half_the_log_of_its_factor():
+    assert [schedule.norm_scaling(q, d) for q, d in ((1, 1), (1, 64), (1, 1 << 14))] == [0, 3, 7]
 
 
 @pytest.mark.parametrize(
