@@ -441,6 +441,17 @@ def _check_shape(o):
 # operators
 
 
+def _renormalized(mult, shift):
+    """A multiplier that left [2^30, 2^31) by at most a factor of two, and its shift."""
+    if mult >= 1 << 31:
+        mult >>= 1
+        shift += 1
+    elif 0 < mult < 1 << 30:
+        mult <<= 1
+        shift -= 1
+    return mult, _sat(shift, -31, 30)
+
+
 class _Pass:
     """What one pass reads: precision, and the perturbation of lo..hi-1 (sign 0: none)."""
 
@@ -458,6 +469,14 @@ class _Pass:
 
     def perturbs(self, o, index, what, offset):
         return self.sign and self.lo <= index < self.hi and self.what & what and o[offset] >= 0
+
+    def scale(self, net, o, index, c):
+        """(mult, shift) of channel c, perturbed by 1/256 of it."""
+        mult, shift = net.scale(o, c)
+        if not self.perturbs(o, index, L.MULTIPLIERS, L.MS_OFF):
+            return mult, shift
+        sign = _sign_row(_keys(self.seed, 4 * o[L.TID] + 3), 0, o[L.OUT_C])[c]
+        return _renormalized(mult + self.sign * sign * (mult >> 8), shift)
 
     def rows(self, net, o, index):
         """Yields (channel, weights, bias) for every output channel."""
@@ -524,7 +543,7 @@ def _run_weighted(net, o, index, how):
     f = how.fraction(o)
     scaled = _once if o[L.FLAGS] & L.ROUND_ONCE else _requant
     for c, w, bias in how.rows(net, o, index):
-        mult, shift = net.scale(o, c)
+        mult, shift = how.scale(net, o, index, c)
         at = o[L.OUT_OFF] + c
         for oy in range(o[L.OUT_H]):
             for ox in range(o[L.OUT_W]):
@@ -732,7 +751,7 @@ def loss(plan, arena, label, err):
 
 def _check_span(net, lo, hi, what):
     _require(0 <= lo <= hi <= net.n_ops, "lo and hi must satisfy 0 <= lo <= hi <= N_OPS")
-    _require(0 <= what <= 3, "what must be 0..3")
+    _require(0 <= what <= 7, "what must be 0..7")
 
 
 def _check_seed(seed):
@@ -786,6 +805,8 @@ def update(plan, blob, state, arena, params, pairs):
                 _update_weights(net, o, shift, pairs)
             if what & L.BIASES and o[L.BIAS_OFF] >= 0:
                 _update_biases(net, o, shift, pairs)
+            if what & L.MULTIPLIERS and o[L.MS_OFF] >= 0:
+                _update_scales(net, o, shift, pairs)
     return 0
 
 
@@ -802,12 +823,28 @@ def _update_weights(net, o, shift, pairs):
             _move_master(net, o, c * k + r, _rsh(g[r] * o[L.EPS_W], shift))
 
 
-def _update_biases(net, o, shift, pairs):
+def _channel_sums(o, pairs, stream):
+    """Sums of coefficient * sign of one row of channels."""
     g = [0] * o[L.OUT_C]
     for seed, coef in pairs:
-        signs = _sign_row(_keys(seed, 4 * o[L.TID] + 1), 0, o[L.OUT_C])
+        signs = _sign_row(_keys(seed, 4 * o[L.TID] + stream), 0, o[L.OUT_C])
         for c in range(o[L.OUT_C]):
             g[c] += coef * signs[c]
+    return g
+
+
+def _update_scales(net, o, shift, pairs):
+    g = _channel_sums(o, pairs, 3)
+    for c in range(o[L.OUT_C]):
+        mult, exponent = net.scale(o, c)
+        v = _sat(mult - _rsh(g[c] * (mult >> 8), shift + 8), mult >> 1, 2 * mult)
+        mult, exponent = _renormalized(v, exponent)
+        pack_into("<i", net.state, o[L.MS_OFF] + 4 * c, mult)
+        pack_into("b", net.state, o[L.MS_OFF] + 4 * o[L.OUT_C] + c, exponent)
+
+
+def _update_biases(net, o, shift, pairs):
+    g = _channel_sums(o, pairs, 1)
     for c in range(o[L.OUT_C]):
         _move_bias(net, o, c, _rsh(g[c] * net.bias_step(o, c), shift + 8))
 

@@ -7,8 +7,8 @@ stages, in order:
            0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
-           same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
-           mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for all
+           same where no realign was kept before), clip, what (1 weights, 2 biases, 4 scales: add
+           them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for all
            probes of a step, which then share its samples), rule ("value", "sign", "spread":
            rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
            one operator, in turn), gns (1: gradient-norm scaling)
@@ -49,12 +49,12 @@ _ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_
              schedule="constant")  # fmt: skip
 _NODE = {
     "kind": "node",
-    "epochs": 98,
+    "epochs": 40,
     "batch": 64,
-    "probes": 1,
+    "probes": 8,
     "eps": 16,
     "clip": 8192,
-    "conv_shift": 4,
+    "conv_shift": 6,
     "head_shift": 4,
     "decay": 3,
     "mode": 0,
@@ -62,9 +62,10 @@ _NODE = {
     "train_head": 1,
     "guard": "held",
 }
+_SCALES = dict(_SPSA, what=6)
 _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
                     rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
-_PMT_NODES = dict(_NODE, probes=8, epochs=20, gns=1)
+_PMT_NODES = dict(_NODE, epochs=20, conv_shift=4, gns=1)
 _STAGES = {
     "realign": _REALIGN,
     "head": _HEAD,
@@ -83,19 +84,15 @@ RECIPES = {
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
+    "scales": {"holdout": 0, "stages": (_SCALES,)},
     "pmt": {"holdout": 0, "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
-LATER = ("scales",)
 
 
 def recipe(name):
     """A fresh copy of the recipe of that name: {"name", "samples", "holdout", "stages": [...]}."""
-    if name in LATER:
-        raise ValueError(
-            "recipe %r comes in a later version, there are %s" % (name, ", ".join(sorted(RECIPES)))
-        )
     if name not in RECIPES:
         raise ValueError("unknown recipe %r, there are %s" % (name, ", ".join(sorted(RECIPES))))
     found = RECIPES[name]

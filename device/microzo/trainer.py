@@ -144,6 +144,32 @@ class Trainer:
         self._prepare(data, steps)
         return self._loop()
 
+    def find_step(self, data):
+        """Sets the step size of the recipe's first zeroth-order stage by a few hundred forwards
+        (finder.py), before `run`; returns its shift."""
+        from . import finder
+
+        if self.recipe is None or self._data is not None:
+            raise ValueError("find_step comes before the run, on a new trainer")
+
+        def make(recipe):
+            return Trainer(self.model, recipe, self.layers, self.seed, ram=self._ram, cache=0)
+
+        shift = finder.find(make, self.recipe, data)
+        self.recipe = dict(self.recipe, stages=[dict(s) for s in self.recipe["stages"]])
+        for stage in self.recipe["stages"]:
+            if "first_shift" in stage:
+                stage["shift"] = stage["first_shift"] = shift
+                return shift
+
+    def begin(self, data):
+        """run without its steps: advance() does them."""
+        self._prepare(data, None)
+
+    def guard_of(self, count):
+        """A Guard over the first `count` samples of the draw."""
+        return Guard(self.model, self._data, self._index, self._label, 0, count)
+
     def _loop(self):
         while not self.at.finished:
             begun = clock.now()

@@ -72,7 +72,7 @@ class Zo:
         plan = self._model.plan
         o = L.op_base(op)
         row = planner.row_len(plan, o) if what & L.WEIGHTS else 0
-        return plan[o + L.OUT_C] * (row + (1 if what & L.BIASES else 0))
+        return plan[o + L.OUT_C] * (row + (what >> 1 & 1) + (what >> 2))
 
     def _turn(self, step):
         """Chooses what the step perturbs; its number in `_scaling`."""

@@ -20,7 +20,7 @@ def locked(self):
 
 
 trainers.Trainer._step = locked
-NAMES = "realign head tail spsa elastic qzo-ff zoqo node pmt forward_only default".split()
+NAMES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
 for name in NAMES:
     for path in (None, journal):
         model = microzo.load(model_path)

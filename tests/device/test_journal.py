@@ -11,7 +11,7 @@ import microzo
 from microzo import journal as journals
 from microzo import record
 
-RECIPES = "realign head tail spsa elastic qzo-ff zoqo node pmt forward_only default".split()
+RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
 
 
 def run(path, model_path, data, name, **options):

@@ -4,10 +4,11 @@ import pytest
 import small
 
 import microzo
+from microzo import layout as L
 from microzo import pykernels
 from microzo_host import native, oracle
 
-RECIPES = "realign head tail spsa elastic qzo-ff zoqo node pmt forward_only default".split()
+RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -36,7 +37,7 @@ def test_oracle_gives_the_bits_of_the_c_kernels(name, model_path, data, with_ker
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", ("realign", "spsa", "qzo-ff", "node"))
+@pytest.mark.parametrize("name", ("realign", "spsa", "qzo-ff", "scales", "node"))
 def test_pure_python_gives_the_bits_of_the_c_kernels(name, model_path, data, with_kernels):
     recipe = small.short(name, samples=4)
     if name == "node":
@@ -143,10 +144,10 @@ def test_trained_model_is_not_trained_again(model, data):
     assert model.trained
 
 
-@pytest.mark.parametrize("name", ("scales",))
-def test_later_recipes_say_so(name, model):
-    with pytest.raises(ValueError, match="later"):
-        microzo.Trainer(model, name)
+def test_scales_leave_the_weights_in_the_file(model, data):
+    small.train(model, data, "scales")
+    assert all(model.plan[L.op_base(i) + L.MASTER_OFF] < 0 for i in range(model.ops))
+    assert model.plan[L.op_base(0) + L.MS_OFF] >= 0
 
 
 def test_unknown_recipe_lists_the_names(model):

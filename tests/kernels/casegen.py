@@ -87,7 +87,7 @@ class NetCases:
         lo = rng.choice((0, net.first, rng.randint(0, self.n)))
         hi = rng.choice((self.n, rng.randint(lo, self.n)))
         params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3),
-        rng.randint(0, 3), lo, hi,
+        rng.randint(0, 7), lo, hi,
                   rng.choice((0, 0, 1, 2, 5, 8, 31)))  # fmt: skip
         args = self.net_args(L.PIN_LEN)
         return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), ints((-1, -1))])
@@ -103,7 +103,7 @@ class NetCases:
         params = (
             rng.choice((0, lo)),
             self.n,
-            rng.randint(0, 3),
+            rng.randint(0, 7),
             n,
             rng.choice((0, 1, 4, 8, 12, 20, 31)),
         )

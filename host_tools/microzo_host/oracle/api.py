@@ -53,7 +53,7 @@ def check_seed(seed):
 
 def check_span(net, low, high, what):
     require(0 <= low <= high <= net.n_ops, "lo and hi must satisfy 0 <= lo <= hi <= N_OPS")
-    require(0 <= what <= 3, "what must be 0..3")
+    require(0 <= what <= 7, "what must be 0..7")
 
 
 def version():
