@@ -16,7 +16,7 @@ def text(rows, test_images):
         "per cent: mean over the shifts and seeds (standard deviation over seeds of that mean).",
         "Made by `python -m microzo_host.study.quick`; nothing was tuned on these shifts.",
         "",
-        "| recipe | forwards | G MAC | RAM bytes | photometric | geometric | all | below back-prop. |",
+        "| recipe | forwards | G MAC | RAM | photometric | geometric | all | below back-prop. |",
         "|---|---|---|---|---|---|---|---|",
     ]
     first = {}

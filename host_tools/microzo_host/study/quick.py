@@ -1,8 +1,9 @@
 """The study: recipes against zero-shot and back-propagation, as data and as a page.
 
 `python -m microzo_host.study.quick` (10 minutes) or with ``--full`` (hours) writes
-build/study/accuracy.json and study.md beside it (``--page docs/study.md`` for the docs). Finished runs are kept in build/study/runs, so an
-interrupted study goes on. Only corruptions.REPORTING are used: nothing was tuned on them.
+build/study/accuracy.json and study.md beside it (or ``--page FILE``). Finished runs are kept in
+build/study/runs, so an interrupted study goes on. Only corruptions.REPORTING are used: nothing
+was tuned on them.
 """
 
 import argparse
