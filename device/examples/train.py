@@ -98,7 +98,7 @@ def main(settings):
     after = measure("after", model, test)
     model.save(settings["adapted"])
     result = {
-        "recipe": settings["recipe"],
+        "recipe": trainer.program["recipe"],
         "steps": steps,
         "seed": trainer.seed,
         "adapted": settings["adapted"],

@@ -57,9 +57,10 @@ class Npy:
         self.shape = tuple(
             int(n) for n in self._field(text, "shape", "(", ")").split(",") if n.strip()
         )
-        count = self.item
-        for n in self.shape:
-            count *= n
+        self.row = self.item  # bytes of one entry of the first axis
+        for n in self.shape[1:]:
+            self.row *= n
+        count = self.row * (self.shape[0] if self.shape else 1)
         have = files.size(self.path) - self.offset
         if have < count:
             raise OSError(
@@ -76,13 +77,20 @@ class Npy:
             )
         return text[at + 1 : stop]
 
+    def read(self, i, buf):
+        """Fills buf (`row` bytes) with entry i of the first axis."""
+        if not 0 <= i < self.shape[0]:
+            raise ValueError("%s has entries 0..%d, not %s" % (self.path, self.shape[0] - 1, i))
+        self.file.seek(self.offset + i * self.row)
+        files.fill(self.file, buf, self.row, self.path)
+
 
 class Dataset:
-    """Samples in x (uint8 or int8, N x ..., C order) and labels in y (integers, N) or none."""
+    """Samples in x (uint8, N x ..., C order) and labels in y (integers, N) or none."""
 
     def __init__(self, x, y=None):
         self._x = Npy(x)
-        if self._x.kind not in ("u1", "i1") or len(self._x.shape) < 2:
+        if self._x.kind != "u1" or len(self._x.shape) < 2:
             raise ValueError(
                 "%s holds %s of shape %s, samples are uint8 of shape N x ..."
                 % (x, self._x.kind, self._x.shape)
@@ -90,9 +98,7 @@ class Dataset:
         self.shape = self._x.shape[1:]
         self._n = self._x.shape[0]
         _check_count(self._n, x)
-        self.sample_len = 1
-        for n in self.shape:
-            self.sample_len *= n
+        self.sample_len = self._x.row
         self._y = None
         if y is not None:
             self._y = Npy(y)
@@ -120,22 +126,23 @@ class Dataset:
 
     def read_into(self, i, buf):
         """Fills buf (sample_len bytes) with sample i; its label, or -1."""
-        x = self._x
-        x.file.seek(x.offset + i * self.sample_len)
-        if x.file.readinto(buf) != self.sample_len:
-            raise OSError("cannot read sample")
+        if len(buf) != self.sample_len:
+            raise ValueError(
+                "a sample of %s has %d bytes, the buffer %d"
+                % (self._x.path, self.sample_len, len(buf))
+            )
+        self._x.read(i, buf)
         return self.label(i)
 
     def label(self, i):
+        """Label of sample i, -1 without labels."""
         y = self._y
         if y is None:
             return -1
-        y.file.seek(y.offset + i * y.item)
         low = self._label
-        if y.file.readinto(low) != y.item:
-            raise OSError("cannot read label")
+        y.read(i, low)
         if y.item == 1:
-            return low[0]
+            return low[0] if y.kind == "u1" or low[0] < 128 else _MOST
         for j in range(2, y.item):
             if low[j]:
                 return _MOST  # negative or huge: no class
@@ -182,15 +189,24 @@ class ArrayData:
     def __len__(self):
         return self._n
 
+    def __repr__(self):
+        return "%d samples of %d bytes, %s" % (
+            self._n,
+            self.sample_len,
+            "labelled" if self._y else "no labels",
+        )
+
     labelled = property(lambda self: self._y is not None)
 
     def check(self, model):
         _check_sample("the array", (self.sample_len,), self.sample_len, model)
 
     def read_into(self, i, buf):
+        if not 0 <= i < self._n:
+            raise ValueError("the array has samples 0..%d, not %s" % (self._n - 1, i))
         self._x.seek(i * self.sample_len)
         self._x.readinto(buf)
-        return self._y[i] if self._y else -1
+        return self.label(i)
 
     def label(self, i):
         return self._y[i] if self._y else -1

@@ -30,16 +30,25 @@ def _model_crcs(model):
     return bytes(array("i", (model.plan[L.PLAN_CRC], model.plan[L.BLOB_CRC])))
 
 
+def create(k, path, header, records):
+    """A new journal, whole or not at all: one without its first records could not go on."""
+    temporary = path + ".tmp"
+    with open(temporary, "wb") as f:
+        f.write(header)
+        for rec in records:
+            k.seal(rec, len(rec) - record.CRC)
+            f.write(rec)
+    files.replace(temporary, path)
+
+
 class Writer:
     """Appends records. sync_every: records between flushes to the medium."""
 
-    def __init__(self, k, path, sync_every, header=None):
+    def __init__(self, k, path, sync_every):
         self._k = k
+        self._path = path
         self._sync_every = sync_every
         self._unsynced = 0
-        if header is not None:
-            with open(path, "wb") as f:
-                f.write(header)
         self.position = files.size(path)
         self._file = open(path, "ab")
 
@@ -47,8 +56,14 @@ class Writer:
         """Seals and writes one record."""
         n = len(rec)
         self._k.seal(rec, n - record.CRC)
-        if self._file.write(rec) != n:
-            raise OSError("the journal could not be written, is the file system full?")
+        try:
+            done = self._file.write(rec)
+        except OSError as e:
+            done = e
+        if done != n:
+            raise OSError(
+                "%s cannot be written (%s), make room in its file system" % (self._path, done)
+            )
         self.position += n
         self._unsynced += 1
         if self._unsynced >= self._sync_every:

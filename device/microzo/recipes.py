@@ -89,6 +89,29 @@ RECIPES = {
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
+_RANGES = {
+    "alpha": (1, 256),
+    "epochs": (1, 65535),
+    "batch": (1, 1024),
+    "decay": (0, 31),
+    "conv_shift": (-64, 64),
+    "head_shift": (-64, 64),
+    "steps": (1, 1 << 20),
+    "probes": (1, 64),
+    "samples": (1, 256),
+    "shift": (-14, 28),
+    "first_shift": (-14, 28),
+    "clip": (1, 32767),
+    "what": (1, 7),
+    "mode": (0, 1),
+    "eps_shift": (0, 31),
+    "eps": (1, 127),
+    "sides": (1, 2),
+    "by_layer": (0, 1),
+    "gns": (0, 1),
+    "train_head": (0, 1),
+}
+_NAMES = {"guard": ("all", "held", ""), "rule": RULES, "schedule": SCHEDULES}
 
 
 def recipe(name):
@@ -126,39 +149,31 @@ def check(made):
                 raise ValueError(
                     "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
-        if kind == "node" and not (
-            1 <= stage["probes"] <= 255
-            and 1 <= stage["eps"] <= 127
-            and 1 <= stage["clip"] <= 32767
-            and 1 <= stage["batch"] <= 1024
-        ):
-            raise ValueError(
-                "node takes 1..255 probes, eps 1..127, a clip of 1..32767, a batch of 1..1024"
-            )
-        if kind in ("spsa", "elastic"):
-            _check_probes(kind, stage)
-        if kind in ("head", "tail") and not 1 <= stage["batch"] <= 1024:
-            raise ValueError("%s takes a batch of 1..1024 samples" % kind)
+            _check_value(kind, key, stage[key])
+        if "sides" in stage:
+            _check_step(kind, stage)
 
 
-def _check_probes(kind, stage):
-    if (
-        not 1 <= stage["probes"] <= 64
-        or not 1 <= stage["samples"]
-        or stage["probes"] * stage["samples"] > 256
-        or not 1 <= stage["clip"] <= 32767
-    ):
+def _check_value(kind, key, value):
+    if key in _NAMES and value not in _NAMES[key]:
         raise ValueError(
-            "%s takes 1..64 probes, 256 samples a step in all at most, a clip of 1..32767" % kind
+            "stage %s: %s is %s, not %r"
+            % (kind, key, " or ".join('"%s"' % name for name in _NAMES[key]), value)
         )
-    if stage["sides"] not in (1, 2) or kind == "elastic" and stage["sides"] == 1:
-        raise ValueError("%s takes sides of %s" % (kind, "2" if kind == "elastic" else "1 or 2"))
-    if kind == "elastic" and stage["by_layer"]:
-        raise ValueError("elastic perturbs all operators together, by_layer must be 0")
-    if stage["rule"] not in RULES or stage["schedule"] not in SCHEDULES:
+    if key in _RANGES:
+        low, high = _RANGES[key]
+        if not isinstance(value, int) or not low <= value <= high:
+            raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, key, low, high, value))
+
+
+def _check_step(kind, stage):
+    if stage["probes"] * stage["samples"] > 256:
+        raise ValueError("%s takes at most 256 samples a step, probes * samples is more" % kind)
+    if stage["clip"] << max(0, -stage["shift"], -stage["first_shift"]) > 32767:
         raise ValueError(
-            "%s takes a rule of %s and a schedule of %s"
-            % (kind, ", ".join(RULES), ", ".join(SCHEDULES))
+            "%s: clip * 2^-shift is at most 32767, take a larger shift or less clip" % kind
         )
     if stage["schedule"] == "cosine" and stage["clip"] > 2047:
         raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)
+    if kind == "elastic" and (stage["sides"] == 1 or stage["by_layer"]):
+        raise ValueError("elastic is antithetic over all operators: sides 2, by_layer 0")

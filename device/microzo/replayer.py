@@ -51,7 +51,10 @@ class Replayer:
         if data is not None and not getattr(data, "live", False):
             sample = bytearray(model.sample_len)
             if sampling.fingerprint(model.k, data, sample) != record.get32(self.reader.header, 20):
-                raise ValueError("%s was trained with other data" % path)
+                raise ValueError(
+                    "%s was trained with other data: give it the same, or delete it to start anew"
+                    % path
+                )
 
     def place(self):
         """Gives the model its trainable values, as the file has them."""

@@ -109,8 +109,8 @@ class Step:
             text += " loss %.2f" % self.loss
         if self.total:
             text += " acc %.1f %%" % (100 * self.accuracy)
-        text += " %.2g s/step eta %d s (%s)" % (
-            self.seconds,
+        text += " %s s/step eta %d s (%s)" % (
+            "%.2g" % self.seconds if self.ms < 99500 else self.ms // 1000,
             self.ms * (self.steps - self.step) // 1000,
             self.stage,
         )

@@ -11,12 +11,13 @@ POOL = 0x8000003
 STAGE = 0x8000004
 
 
-def labels_of(data):
-    """True if the source has labels: its `labelled`, or the label of sample 0."""
+def labels_of(data, buf):
+    """True if the source has labels: its `labelled`, or the label of sample 0. buf: of a
+    sample."""
     known = getattr(data, "labelled", None)
     if known is not None:
         return known
-    label = data.label(0) if hasattr(data, "label") else None
+    label = data.label(0) if hasattr(data, "label") else data.read_into(0, buf)
     return label is not None and label >= 0
 
 
@@ -29,7 +30,7 @@ def draw(k, data, n, classes, seed, buf):
     pool = _pool(k, len(data), seed)
     k.shuffle(k.derive(seed, DRAW, 0), pool)
     n = min(n, len(pool))
-    if not labels_of(data):
+    if not labels_of(data, buf):
         return array("H", (pool[i] for i in range(n))), None
     read = getattr(data, "label", None)
     found = array("H")

@@ -58,6 +58,8 @@ class Trainer:
     ):
         if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
             raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
+        if sync_every < 1 or checkpoint_every < 1:
+            raise ValueError("sync_every and checkpoint_every are at least 1")
         if recipe is not None:
             if journal is not None and files.exists(journal):
                 raise ValueError(
@@ -101,7 +103,7 @@ class Trainer:
 
     def outcomes(self):
         """One line for every stage that is finished."""
-        if self.program is None:
+        if self.at is None:
             return []
         return [
             outcome_line(spec["kind"], made)
@@ -141,6 +143,8 @@ class Trainer:
 
         After an interruption call it again with the same data: it goes on, to the same bits.
         """
+        if steps is not None and steps < 1:
+            raise ValueError("steps is at least 1, or None for the recipe's, not %s" % steps)
         self._prepare(data, steps)
         return self._loop()
 
@@ -206,7 +210,7 @@ class Trainer:
         had."""
         stages.load_code(self.recipe["stages"])
         room = self._room()
-        labelled = sampling.labels_of(data)
+        labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
         while True:
             made, needed = self._resolve(len(data), labelled, steps, room)
             self.program = json.loads(json.dumps(made))
@@ -246,11 +250,9 @@ class Trainer:
             model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text))
         )
         self._run_crc = replayer.run_crc(model.k, header)
-        self._writer = journals.Writer(model.k, self._journal, self._sync_every, header)
-        self._writer.append(
-            replayer.layout_record(model, program.selections(self.program), self._node)
-        )
-        self._writer.append(rec)
+        layout = replayer.layout_record(model, program.selections(self.program), self._node)
+        journals.create(model.k, self._journal, header, (layout, rec))
+        self._writer = journals.Writer(model.k, self._journal, self._sync_every)
 
     def _checkpoints(self):
         return [self._journal + end for end in (".ck0", ".ck1", ".mark")]
@@ -263,7 +265,8 @@ class Trainer:
         self.seed = record.get32(header, 24)
         self._node = record.get16(header, 28)
         self._run_crc = r.run_crc
-        if len(self.model.state) == 0:
+        if self._data is None:
+            self._gradient = None
             self._allocate()
         r.gradient = self._gradient
         at = r.scan()
@@ -304,6 +307,7 @@ class Trainer:
             if self.recipe is not None:
                 self.recipe = single(self.recipe)
             self._cache = 0
+            self._cache_file = None
             self._feed = Feed(self)
         return self._feed.take(x, y)
 
@@ -416,6 +420,7 @@ class Trainer:
             guard.measure()
             self.at.correct, self.at.loss, self.at.total = guard.correct, guard.loss, guard.total
             if self._journal is not None:
+                self._writer.sync()
                 checkpoint.write(
                     self._journal + ".mark", self.model, self._writer.position, self._run_crc
                 )

@@ -179,7 +179,6 @@ class Zo:
         for p in range(n):
             c = diffs[p]
             c = c << -shift if shift < 0 else c
-            c = 32767 if c > 32767 else -32767 if c < -32767 else c
             record.put16(rec, self._coefs + 2 * p, c)
         record.put32(rec, 4, step)
         record.put16(rec, 10, max(0, min(shift, 31)))

@@ -77,7 +77,7 @@ def check_module(info, path):
     if not accepts(info, arch, abi):
         raise ValueError(
             f"{path} is for {arch} with ABI {abi}, this board needs {info.arch} with ABI "
-            f"{info.abi}: build it by `make natmod ARCH={info.arch}`"
+            f"{info.abi}: build it by `make natmod ARCHS={info.arch}`"
         )
 
 

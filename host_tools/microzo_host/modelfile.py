@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 
 from microzo import layout as L
-from microzo import plan as planner
+from microzo import plancheck
 
 from . import safetensors
 
@@ -260,7 +260,7 @@ def _arrays(op):
 def _validate(plan, path):
     """The board's own checks of a plan, with the file's name before the sentence."""
     try:
-        planner.validate(plan.tolist())
+        plancheck.validate(plan.tolist())
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -125,7 +125,7 @@ def _module(info, module, notes):
     if chosen is None:
         raise OSError(
             f"no native module for {info.arch} with ABI {info.abi} is built: "
-            f"run `make natmod ARCH={info.arch}`, or push without it by --no-module"
+            f"run `make natmod ARCHS={info.arch}`, or push without it by --no-module"
         )
     notes.append(f"native module for {board_info.parse_header(chosen.read_bytes())[0]}")
     return [(MODULE_TARGET, chosen.read_bytes())]

@@ -43,6 +43,7 @@ def test_version_2_header(tmp_path):
         (np.zeros((3, 144), np.float32), "holds <f4, convert it to uint8"),
         (np.asfortranarray(np.zeros((3, 144), np.uint8)), "Fortran order"),
         (np.zeros(144, np.uint8), "samples are uint8 of shape N x"),
+        (np.zeros((3, 144), np.int8), "samples are uint8 of shape N x"),
         (np.zeros((3, 144), np.uint16), "samples are uint8 of shape N x"),
         (np.zeros((0, 144), np.uint8), "has 0 samples"),
         (np.zeros((65536, 1), np.uint8), "has 65536 samples"),
@@ -97,6 +98,20 @@ def test_unlabelled_data_cannot_be_evaluated(x, model):
         model.evaluate(microzo.Dataset(x))
 
 
+def test_what_is_not_there_is_not_read(tmp_path, x):
+    data = microzo.Dataset(x, save(tmp_path, "y.npy", np.array([3, 0, -1, 2, -128], "i1")))
+    memory = microzo.ArrayData(bytes(5 * 144), n=5)
+    for source in (data, memory):
+        for i in (-1, 5):
+            with pytest.raises(ValueError, match=f"0..4, not {i}"):
+                source.read_into(i, bytearray(144))
+    with pytest.raises(ValueError, match="0..4, not -1"):
+        data.label(-1)
+    with pytest.raises(ValueError, match="144 bytes, the buffer 143"):
+        data.read_into(0, bytearray(143))
+    assert not 0 <= data.label(2) < 1024 and not 0 <= data.label(4) < 1024
+
+
 class Camera:
     """The protocol and nothing more."""
 
@@ -113,6 +128,11 @@ def test_any_object_is_a_source(model):
     for step in microzo.Trainer(model, "realign").run(Camera()):
         assert step.stage == "realign"
     assert model.evaluate(Camera()).total == 12
+
+
+def test_labels_that_come_with_samples_train(model):
+    stages = [step.stage for step in microzo.Trainer(model, "default").run(Camera(), steps=2)]
+    assert stages[-2:] == ["tail", "tail"]
 
 
 def test_array_data_equals_files(data_paths):

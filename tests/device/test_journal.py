@@ -49,7 +49,7 @@ def test_gradients_need_data(tmp_path, model_path, data):
 
 def test_rollback_is_replayed(tmp_path, model_path, data):
     recipe = small.short("forward_only")
-    recipe["stages"][1].update(shift=-6, first_shift=-6)
+    recipe["stages"][1].update(shift=-8, first_shift=-8, clip=127)
     model = microzo.load(model_path)
     path = str(tmp_path / "run.jrn")
     trainer = small.train(model, data, recipe, journal=path)
@@ -265,6 +265,29 @@ def test_damaged_checkpoints_are_passed_over(tmp_path, model_path, data):
     plain = microzo.load(model_path)
     small.train(plain, data, recipe)
     assert resumed(path, model_path, data) == bytes(plain.state)
+
+
+def test_a_journal_begins_whole_or_not_at_all(tmp_path, model_path, data):
+    path = str(tmp_path / "run.jrn")
+    state = run(str(tmp_path / "whole.jrn"), model_path, data, "spsa")
+    at = 0
+    while not os.path.exists(path):
+        at += 1
+        model = microzo.load(model_path)
+        model.k = Interrupting(model.k, at, False)
+        with pytest.raises(Stop):
+            microzo.Trainer(model, small.short("spsa"), journal=path).run(data)
+    assert at > 3  # header, LAYOUT and RECIPE were sealed
+    assert resumed(path, model_path, data) == state
+
+
+def test_resume_takes_a_model_with_other_trainable_values(tmp_path, model_path, data):
+    path = str(tmp_path / "run.jrn")
+    state = run(path, model_path, data, "default")
+    model = microzo.load(model_path)
+    model.place([(0, 3)])
+    list(microzo.resume(model, path).run(data))
+    assert bytes(model.state) == state
 
 
 def test_existing_journal_is_not_overwritten(tmp_path, model_path, data):

@@ -25,6 +25,15 @@ def test_live_samples_train(name, each, model, model_path):
     assert trainer.info.step == 5
 
 
+def test_live_samples_are_not_taken_from_a_cache_file(tmp_path, model_path):
+    states = []
+    for options in ({}, {"cache_file": str(tmp_path / "prefix.tmp")}):
+        model = microzo.load(model_path)
+        feed(microzo.Trainer(model, small.short("tail"), **options), model_path, 3)
+        states.append(bytes(model.state))
+    assert states[0] == states[1]
+
+
 def test_live_spsa_is_journalled_and_resumed(tmp_path, model_path):
     path = str(tmp_path / "live.jrn")
     model = microzo.load(model_path)

@@ -108,5 +108,5 @@ def test_norm_scaling_shortens_steps_of_few_probes(model_path, data):
 
 
 def test_bad_settings_are_refused(model):
-    with pytest.raises(ValueError, match="node takes"):
+    with pytest.raises(ValueError, match="stage node: eps"):
         microzo.Trainer(model, stage(eps=0))

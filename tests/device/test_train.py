@@ -81,7 +81,7 @@ def test_seeds_differ(model_path, data):
 
 def test_harmful_stage_is_rolled_back(model, data):
     recipe = small.short("spsa")
-    recipe["stages"][0].update(shift=-6, first_shift=-6, steps=20)
+    recipe["stages"][0].update(shift=-8, first_shift=-8, clip=127, steps=20)
     untouched = model.evaluate(data)
     trainer = small.train(model, data, recipe)
     assert "rolled back" in trainer.outcomes()[0]
@@ -155,8 +155,30 @@ def test_unknown_recipe_lists_the_names(model):
         microzo.Trainer(model, "magic")
 
 
-def test_altered_recipe_is_checked(model):
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("probs", 3, "no setting 'probs'"),
+        ("guard", "heald", '"all" or "held" or "", not'),
+        ("probes", 65, "probes is 1..64, not 65"),
+        ("steps", 0, "steps is 1.."),
+        ("samples", 2.5, "samples is 1..256, not 2.5"),
+        ("samples", 200, "at most 256 samples a step"),
+        ("shift", 29, "shift is -14..28"),
+        ("first_shift", -6, "at most 32767"),
+        ("what", 0, "what is 1..3"),
+    ],
+)
+def test_altered_recipe_is_checked(key, value, message, model):
     made = microzo.recipe("spsa")
-    made["stages"][0]["probs"] = 3
-    with pytest.raises(ValueError, match="no setting 'probs'"):
+    made["stages"][0][key] = value
+    with pytest.raises(ValueError, match=message):
         microzo.Trainer(model, made)
+
+
+def test_options_are_checked(model, data):
+    for options in ({"sync_every": 0}, {"checkpoint_every": 0}, {"seed": -1}, {"node": 65536}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            microzo.Trainer(model, **options)
+    with pytest.raises(ValueError, match="steps is at least 1"):
+        microzo.Trainer(model).run(data, steps=0)

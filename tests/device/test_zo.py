@@ -111,7 +111,7 @@ def warnings_of(model, data, **changes):
 
 
 def test_a_step_that_is_too_small_warns(model, data):
-    assert watch.STILL in warnings_of(model, data, shift=31, first_shift=31)
+    assert watch.STILL in warnings_of(model, data, shift=28, first_shift=28)
 
 
 def test_a_perturbation_that_is_too_small_warns(model, data):

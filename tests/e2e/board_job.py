@@ -7,12 +7,8 @@ from microzo import files
 def begin():
     """A new run, or the one that a reset or power cut ended."""
     if files.exists("job.journal"):
-        try:
-            trainer = microzo.resume(model, "job.journal")
-            return trainer, trainer.run(data)
-        except ValueError as error:
-            print(error)  # the cut came before the first step
-            files.remove("job.journal")
+        trainer = microzo.resume(model, "job.journal")
+        return trainer, trainer.run(data)
     trainer = microzo.Trainer(model, recipe, layers="all", seed=seed, journal="job.journal")
     return trainer, trainer.run(data, steps=steps)
 

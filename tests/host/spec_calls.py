@@ -10,6 +10,7 @@ from array import array
 
 from microzo import layout as L
 from microzo import plan as planner
+from microzo import plancheck
 
 
 def one_op(**words):
@@ -222,7 +223,7 @@ def fraction_bits(module, k, in_zp, eps_w, b_max):
     plan = one_op(KIND=L.DENSE, IN_ZP=in_zp, EPS_W=eps_w, **shape(1, 1, k, 1, 1, 1))
     o = L.op_base(0)
     plan[o + L.B_MAX] = b_max
-    f = planner.fraction_bits(plan, o)
+    f = plancheck.fraction_bits(plan, o)
     plan[o + L.MASTER_OFF] = 0
     accepted = []
     for plan[o + L.F] in range(9):

@@ -58,7 +58,7 @@ def test_a_board_without_native_code_gets_none(monkeypatch):
     plan, notes = push.plan_files(info("none"), [])
     assert plan == [] and "Python" in notes[0]
     monkeypatch.setattr(push, "built_modules", lambda: [])
-    with pytest.raises(OSError, match="make natmod ARCH=armv6m"):
+    with pytest.raises(OSError, match="make natmod ARCHS=armv6m"):
         push.plan_files(info("armv6m"), [])
 
 

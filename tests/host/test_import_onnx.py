@@ -9,7 +9,7 @@ import pytest
 
 from microzo_host import compare, intforward, modelfile, network
 from microzo_host.importers import finish, import_model, onnx_file, tflite_file
-from microzo_host.importers import onnx as importer
+from microzo_host.importers import onnx_network as importer
 
 pytest.importorskip("onnx", reason="the package onnx reads the files")
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference")

@@ -17,7 +17,7 @@ from tflite_graphs import ACTIVATIONS, SAME, VALID, Graphs  # noqa: E402
 
 SHARED = pathlib.Path(__file__).parents[3] / "shared"
 FULL = bool(os.environ.get("MICROZO_FULL"))
-SEEDS = range(24 if FULL else 4)
+SEEDS = range(24 if FULL else 2)
 
 
 def imported(content):

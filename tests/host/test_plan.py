@@ -1,7 +1,6 @@
-"""device/microzo/plan.py: sizes, the arena by brute force, the state, what is refused."""
+"""device/microzo/plan.py and plancheck.py: sizes, the arena by brute force, what is refused."""
 
 import random
-import zlib
 from array import array
 
 import plan_nets
@@ -9,6 +8,7 @@ import pytest
 
 from microzo import layout as L
 from microzo import plan as planner
+from microzo import plancheck
 
 SEEDS = range(150)
 
@@ -157,17 +157,6 @@ def test_state_refuses(selection, message):
     assert message in str(e.value)
 
 
-def test_memory_adds_up():
-    plan = plan_nets.every_kind()
-    planner.layout(plan)
-    planner.place_state(plan, [(0, L.WEIGHTS)])
-    parts = planner.memory(plan)
-    assert parts["arena"] == parts["tensors"] + parts["logits"] + parts["scratch"]
-    assert parts["plan"] == 4 * len(plan)
-    assert parts["state"] == planner.align(2 * 8 * 27, 8)
-    assert parts["pinned"] == 6 * 6 * 3
-
-
 def test_runtime_words_are_not_part_of_the_file():
     plan = plan_nets.every_kind()
     before = list(plan)
@@ -176,15 +165,6 @@ def test_runtime_words_are_not_part_of_the_file():
     assert list(plan) != before
     planner.clear_runtime(plan)
     assert list(plan) == before
-
-
-def test_plan_crc_is_the_common_crc32():
-    plan = plan_nets.every_kind()
-    plan[L.PLAN_CRC] = 0
-    crc = zlib.crc32(plan.tobytes())
-    plan[L.PLAN_CRC] = 12345
-    assert planner.plan_crc(plan) & 0xFFFFFFFF == crc
-    assert -(1 << 31) <= planner.plan_crc(plan) < 1 << 31
 
 
 def test_fraction_bits_are_the_largest_that_fit():
@@ -204,14 +184,14 @@ def test_fraction_bits_are_the_largest_that_fit():
             if (127 * 2**f + eps * 2**f) * swing * k + b_max * 2**f < 2**30
             and (127 + eps) * 2**f < 2**15
         ]  # fmt: skip
-        assert planner.fraction_bits(plan, o) == max(good, default=0)
-        assert planner.fits(plan, o, 0) == bool(good)
+        assert plancheck.fraction_bits(plan, o) == max(good, default=0)
+        assert plancheck.fits(plan, o, 0) == bool(good)
 
 
 def test_valid_plans_pass():
     for seed in SEEDS:
-        planner.validate(plan_nets.random_plan(random.Random(seed)))
-    planner.validate(plan_nets.every_kind())
+        plancheck.validate(plan_nets.random_plan(random.Random(seed)))
+    plancheck.validate(plan_nets.every_kind())
 
 
 H, OP = "header", "operator"
@@ -261,7 +241,7 @@ def test_altered_plans_are_refused(where, word, value, message):
     plan = plan_nets.every_kind()
     plan[word if where == H else L.op_base(where) + word] = value
     with pytest.raises(ValueError) as e:
-        planner.validate(plan)
+        plancheck.validate(plan)
     text = str(e.value)
     assert message in text
     assert "\n" not in text and ", " in text  # one sentence, with its cure
@@ -279,10 +259,10 @@ IMPORTED = [
 @pytest.mark.parametrize("where,word,value,message", IMPORTED)
 def test_altered_plans_of_imported_graphs_are_refused(where, word, value, message):
     plan = plan_nets.imported()
-    planner.validate(plan)
+    plancheck.validate(plan)
     plan[L.op_base(where) + word] = value
     with pytest.raises(ValueError) as e:
-        planner.validate(plan)
+        plancheck.validate(plan)
     assert message in str(e.value)
 
 
@@ -299,13 +279,13 @@ def test_huge_tensors_are_refused():
     plan = plan_nets.every_kind()
     plan[L.NET_IN_H] = plan[L.NET_IN_W] = 60000
     with pytest.raises(ValueError, match="2\\^24 values, use smaller images"):
-        planner.validate(plan)
+        plancheck.validate(plan)
 
 
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 79, 80 + 48])
 def test_cut_plans_are_refused(length):
     with pytest.raises(ValueError):
-        planner.validate(array("i", plan_nets.every_kind()[:length]))
+        plancheck.validate(array("i", plan_nets.every_kind()[:length]))
 
 
 def test_a_random_word_never_gives_another_error():
@@ -318,7 +298,7 @@ def test_a_random_word_never_gives_another_error():
         for _ in range(rng.randint(1, 2)):
             plan[rng.randrange(len(plan))] = rng.choice((*values, rng.randint(-100, 400)))
         try:
-            planner.validate(plan)
+            plancheck.validate(plan)
         except ValueError:
             continue
         planner.layout(plan)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from microzo import layout as L
-from microzo import plan as planner
+from microzo import plancheck
 from microzo_host import oracle
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
@@ -93,7 +93,7 @@ def test_sums_at_the_accumulator_bound(target):
         net.first = 0
         net.finish(trainable=2)
         o = L.op_base(0)
-        net.plan[o + L.F] = planner.fraction_bits(net.plan, o)
+        net.plan[o + L.F] = plancheck.fraction_bits(net.plan, o)
         case = casegen.NetCases(content, net).probe()
         for sign in (1, -1):
             state = bytearray(net.plan[L.STATE_LEN])

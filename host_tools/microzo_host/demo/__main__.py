@@ -15,8 +15,8 @@ from .progress import Display
 
 BUILD = push.ROOT / "build" / "demo"
 RECIPES = ("default", "forward_only")
-# Of forward_only a fifth of the recipe's steps: enough to see it work, and in time.
-STEPS = {"default": None, "forward_only": 32}
+# Of forward_only a third of the recipe's steps: enough to see it work, and in time.
+STEPS = {"default": None, "forward_only": 48}
 QUICK = {"train": 64, "test": 100, "steps": 8}
 
 
@@ -59,7 +59,7 @@ def yardstick(case, net, args):
 
 
 def adapt(cases, net, model_path, args, display):
-    """All runs, as many at once as wanted; returns the outcomes and the instructions of a step."""
+    """All runs, as many at once as wanted; returns the outcomes, (stage, instructions a step)."""
     with display.running(), concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         try:
             counted = pool.submit(count.instructions_per_step, session.disk(model_path, cases[0]))
@@ -107,11 +107,11 @@ def main(argv=None):
     display.say(
         "board: Cortex-M4F, 256 KB of RAM, stock MicroPython; its disk holds the files above"
     )
-    outcomes, instructions = adapt(cases, net, model_path, args, display)
+    outcomes, (stage, instructions) = adapt(cases, net, model_path, args, display)
     found = outcome.result(outcomes, instructions)
     (args.out / "result.json").write_text(json.dumps(found, indent=1) + "\n")
     display.console.print(outcome.table(outcomes))
-    for line in outcome.summary(outcomes, found):
+    for line in outcome.summary(outcomes, found, stage):
         display.say(line)
     display.say(f"written: {args.out / 'result.json'} ({time.monotonic() - begun:.0f} s)")
     failures = list(outcome.problems(found))

@@ -77,12 +77,12 @@ def table(outcomes):
     return shown
 
 
-def summary(outcomes, found):
+def summary(outcomes, found, stage):
     """Lines below the table."""
     steps = {recipe: run.steps for recipe, run in outcomes[0].runs.items()}
     yield "steps: " + ", ".join(f"{recipe} {count}" for recipe, count in steps.items())
     share = 100 * found["ram_peak_bytes"] / found["ram_limit_bytes"]
     peak, limit = found["ram_peak_bytes"], found["ram_limit_bytes"]
     yield f"peak RAM: {peak:,} of {limit:,} bytes ({share:.0f} %)"
-    yield f"instructions per step (tail, 32 samples): {found['instructions_per_step']:,}"
+    yield f"instructions per step of {stage} (32 samples): {found['instructions_per_step']:,}"
     yield f"journal replay: {'identical' if found['replay_identical'] else 'DIFFERENT'}"

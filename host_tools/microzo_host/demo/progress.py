@@ -1,6 +1,7 @@
 """Live progress of runs that go on side by side: bars on a terminal, lines elsewhere."""
 
 import contextlib
+import threading
 
 import rich.console
 import rich.progress
@@ -15,6 +16,7 @@ class Display:
 
     def __init__(self):
         self.console = rich.console.Console()
+        self._lock = threading.Lock()
         self._bars = rich.progress.Progress(
             rich.progress.TextColumn("{task.description:28}"),
             rich.progress.BarColumn(bar_width=24),
@@ -31,7 +33,8 @@ class Display:
 
     def say(self, text):
         """A line of its own, above the bars."""
-        self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+        with self._lock:
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def tell(self, case, recipe):
         """A function for the lines of one run of train.py."""

@@ -23,7 +23,7 @@ def reference(path):
     if suffix == ".tflite":
         return path
     if suffix == ".onnx":
-        from .onnx import import_network
+        from .onnx_network import import_network
 
         return import_network(path).net
     from .. import netfile

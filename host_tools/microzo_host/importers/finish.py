@@ -11,17 +11,15 @@ from .. import intforward, modelfile, quantize
 NO_STATISTICS = "realign is not available: no calibration samples were given"
 
 
-def training_sizes(op, stats=None):
-    """Perturbation sizes, bias limit and fraction bits; ``stats``: of its accumulators, if known.
+def training_sizes(op):
+    """Perturbation sizes, bias limit and fraction bits before statistics are known.
 
-    Without statistics an accumulator is taken to span the int8 output range.
+    An accumulator is taken to span the int8 output range twice.
     """
     op.eps_w, op.eps_b = quantize.perturbation(op)
-    if stats is None:
-        steps = np.ldexp(np.maximum(op.mults, 1).astype(np.float64), op.shifts.astype(int) - 31)
-        span = np.minimum(256 / steps, modelfile.LIMIT / 8).astype(np.int64)
-        stats = np.stack([np.zeros(op.out_c, np.int64), 2 * span])
-    quantize.limit_bias(op, stats)
+    steps = np.ldexp(np.maximum(op.mults, 1).astype(np.float64), op.shifts.astype(int) - 31)
+    span = np.minimum(256 / steps, modelfile.LIMIT / 8).astype(np.int64)
+    quantize.limit_bias(op, np.stack([np.zeros(op.out_c, np.int64), 2 * span]))
 
 
 def limits(model, problems):

@@ -58,7 +58,8 @@ CURVES = {"LOGISTIC": logistic, "TANH": tanh, "HARD_SWISH": hard_swish}
 
 def _float32(function, values):
     """The correctly rounded float32 of a function of float32 values."""
-    return function(values.astype(np.float64)).astype(np.float32)
+    with np.errstate(over="ignore"):
+        return function(values.astype(np.float64)).astype(np.float32)
 
 
 def _curve(x, y, function):

@@ -4,7 +4,7 @@ import re
 
 from .. import modelfile, quantize
 from . import binary, ends, finish, plain, tflite_file, weighted
-from .lowering import Lowering, hwc
+from .lowering import Lowering
 from .problems import Problems, Unsupported
 
 # By operator: (function, inputs it needs).
@@ -88,7 +88,7 @@ def from_graph(graph, path, calib=None):
 
 def _model(lowering, path):
     core, source = lowering.core, lowering.quantized(lowering.core.source)
-    h, w, c = hwc(source)
+    h, w, c = lowering.shape_in
     view = lowering.views[core.target]
     if any(view.pads) or view.tensor != lowering.ops[-1].out:
         raise ValueError(f"{path} does not end in a layer: give a whole network")
@@ -142,7 +142,7 @@ def short_name(graph, number):
     """The layer's own name out of a tensor name such as ``model/conv2d/BiasAdd;model/...``."""
     if number is None:
         return ""
-    parts = graph.tensors[number].name.split(";")
+    parts = graph.tensors[number].path.split(";")
     for pattern in (r"([^/]+)/BiasAdd", r"([^/]+)/(?:Conv2D|depthwise|MatMul)\d*"):
         for part in parts:
             found = re.search(pattern + "$", part)

@@ -14,7 +14,7 @@ import numpy as np
 MAX_FILE = 1 << 26
 MAX_TENSORS, MAX_NODES, MAX_RANK = 4096, 1024, 8
 MAX_ELEMENTS = 1 << 24
-MAX_NAME, MAX_SCALES = 4096, 1 << 16
+MAX_NAME, MAX_SHOWN, MAX_SCALES = 4096, 80, 1 << 16
 TENSOR_NAME, CUSTOM_CODE = 10, 6  # places of the two strings in their tables
 DAMAGE = (struct.error, TypeError, ValueError, IndexError, OverflowError, AttributeError)
 ITEM_SIZES = {"INT8": 1, "UINT8": 1, "INT16": 2, "INT32": 4, "INT64": 8, "FLOAT32": 4}
@@ -40,7 +40,10 @@ OPTIONS = {
 
 @dataclasses.dataclass
 class Tensor:
-    """``scales`` (float32) and ``zero_points`` (int64) if quantized, ``data`` if constant."""
+    """``scales`` (float32) and ``zero_points`` (int64) if quantized, ``data`` if constant.
+
+    ``name`` is short enough for a sentence, ``path`` is all that the file says.
+    """
 
     name: str
     dtype: str
@@ -49,6 +52,7 @@ class Tensor:
     zero_points: np.ndarray = None
     axis: int = 0
     data: memoryview = None
+    path: str = ""
 
     @property
     def size(self):
@@ -147,13 +151,16 @@ class _Reader:
             number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
             kind = self.kinds.get(number, f"operator {number}")
             if kind == "CUSTOM":
-                kind = f"custom operator {_text(code, CUSTOM_CODE)!r}"
+                kind = f"custom operator {_text(code, CUSTOM_CODE)[:MAX_SHOWN]!r}"
             codes.append(kind)
         return codes
 
     def _tensor(self, t):
         shape = _numbers(t.ShapeAsNumpy(), MAX_RANK)
-        tensor = Tensor(_text(t, TENSOR_NAME), self.types.get(t.Type(), f"type {t.Type()}"), shape)
+        path = _text(t, TENSOR_NAME)
+        name = path.split(";")[0][:MAX_SHOWN]
+        tensor = Tensor(name, self.types.get(t.Type(), f"type {t.Type()}"), shape)
+        tensor.path = path
         _need(all(n >= 1 for n in shape), f"{tensor.name!r} has an empty shape {shape}")
         _need(tensor.size < MAX_ELEMENTS, f"{tensor.name!r} has {tensor.size} elements")
         quantization = t.Quantization()

@@ -124,19 +124,20 @@ static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox
     }
 }
 
-// A row of 3x3 windows. Row iy of the input lies expanded in slot iy % 3, counted from
-// the first row of padding; `done` rows are there already.
-static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c, int32_t done,
-    const mz_channel_t *channels) {
+// A row of 3x3 windows from three expanded rows, the oldest first; input rows below `next`
+// have been expanded.
+static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, uint8_t **rows, int32_t oy, int32_t c,
+    int32_t next, const mz_channel_t *channels) {
     const mz_layer_t *l = view->layer;
-    int32_t width = l->in_w + l->p_l + l->p_r;
-    uint8_t *slots = l->scratch + 32 * l->k;
     int32_t row = oy * l->s_h;
     int8_t *out = l->out + oy * l->out_w * l->out_c + c;
-    done = mz_max(done, row);
-    for (; done < row + 3; ++done) {
-        int32_t iy = done - l->p_t;
-        uint8_t *to = slots + 8 * (done % 3 * width + l->p_l);
+    for (next = mz_max(next, row); next < row + 3; ++next) {
+        int32_t iy = next - l->p_t;
+        uint8_t *oldest = rows[0];
+        uint8_t *to = oldest + 8 * l->p_l;
+        rows[0] = rows[1];
+        rows[1] = rows[2];
+        rows[2] = oldest;
         if (mz_within(iy, 0, l->in_h - 1)) {
             mz_dw_expand(l->in + iy * l->in_w * l->in_c + c, l->in_c, l->in_w, l->in_zp, to);
         } else {
@@ -147,11 +148,11 @@ static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t 
         }
     }
     for (int32_t i = 0; i < 3; ++i) {
-        dw->from.ring.rows[i] = slots + 8 * ((row + i) % 3 * width);
+        dw->from.ring.rows[i] = rows[i];
     }
     if (channels == NULL) {
         positions(view, dw, oy, 0, out, l->out_w, NULL);
-        return done;
+        return next;
     }
     for (int32_t ox = 0; ox < l->out_w; ++ox) {
         positions(view, dw, oy, ox, out + ox * l->out_c, 1, channels);
@@ -159,7 +160,7 @@ static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t 
             dw->from.ring.rows[i] = (const uint8_t *)dw->from.ring.rows[i] + 8 * l->s_w;
         }
     }
-    return done;
+    return next;
 }
 
 // A row of windows of any size, clipped to the image.
@@ -205,6 +206,10 @@ static void quads(const mz_view_t *view) {
     mz_dw_t dw;
     int16_t *w = (int16_t *)l->scratch;
     bool three = l->k_h == 3 && l->k_w == 3;
+    uint8_t *rows[3];
+    for (int32_t i = 0; i < 3; ++i) {
+        rows[i] = l->scratch + 32 * l->k + 8 * i * (l->in_w + l->p_l + l->p_r);
+    }
     mz_pack_open(&pack, view);
     dw.quad = &quad;
     dw.w = w;
@@ -224,13 +229,13 @@ static void quads(const mz_view_t *view) {
     }
     for (int32_t c = 0; c < l->out_c; c += 4) {
         const mz_channel_t *slow = pack_quad(&pack, c, w, channels, &quad) ? NULL : channels;
-        int32_t done = 0;
+        int32_t next = 0;
         for (int32_t i = 0; i < 4; ++i) {
             w[4 * l->k + i] = 0;
         }
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
             if (three) {
-                done = ring_row(view, &dw, oy, c, done, slow);
+                next = ring_row(view, &dw, rows, oy, c, next, slow);
             } else {
                 direct_row(view, &dw, oy, c, slow);
             }
