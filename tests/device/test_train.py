@@ -166,7 +166,7 @@ def test_unknown_recipe_lists_the_names(model):
         ("samples", 200, "at most 256 samples a step"),
         ("shift", 29, "shift is -14..28"),
         ("first_shift", -6, "at most 32767"),
-        ("what", 0, "what is 1..3"),
+        ("what", 0, "what is 1..7"),
     ],
 )
 def test_altered_recipe_is_checked(key, value, message, model):
