@@ -1,5 +1,6 @@
-"""A tour of the parts, to be typed line by line at the REPL, or run:  mpremote run
-device/examples/repl_tour.py
+"""A tour of the parts, to be typed line by line at the REPL, or run from a PC:
+
+    mpremote run device/examples/repl_tour.py
 
 It needs model.safetensors, train_x.npy and train_y.npy on the board.
 """

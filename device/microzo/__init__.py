@@ -23,19 +23,29 @@ _HOMES = {
 }
 
 
+def _module(name, wanted):
+    """Imports microzo.name so that what importing leaves behind makes no holes in a board's heap."""
+    if not hasattr(gc, "threshold"):
+        return __import__("microzo." + name, None, None, (wanted,))
+    before = gc.threshold()
+    gc.collect()
+    gc.threshold(2048)
+    try:
+        return __import__("microzo." + name, None, None, (wanted,))
+    finally:
+        gc.threshold(before)
+
+
 def __getattr__(name):
     # modules are imported when first asked for: code takes RAM on a board
     home = _HOMES.get(name)
-    gc.collect()  # what importing left behind makes room for the next, and the heap stays whole
     try:
         if home is None and not name.startswith("_"):
-            return __import__(
-                "microzo." + name, None, None, ("",)
-            )  # MicroPython's `from . import name` comes here
+            return _module(name, "")  # MicroPython's `from . import name` comes here
     except ImportError:
         pass
     if home is None:
         raise AttributeError("microzo has no %s; it has %s" % (name, ", ".join(sorted(_HOMES))))
-    value = getattr(__import__("microzo." + home, None, None, (name,)), name)
+    value = getattr(_module(home, name), name)
     globals()[name] = value
     return value

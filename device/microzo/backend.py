@@ -72,9 +72,10 @@ def _find_host():
         from microzo_host import native
 
         return native
-    except (ImportError, OSError):
+    except (ImportError, OSError) as e:
         from microzo_host import oracle
 
+        print("microzo: %s; running the slow NumPy kernels" % e, file=sys.stderr)
         return oracle
 
 

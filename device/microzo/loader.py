@@ -123,8 +123,8 @@ def _read_blob(f, path, at, n):
             if uctypes.addressof(view) & 7 == 0:
                 return view, True
             print(
-                "microzo: %s is not aligned to 8 bytes in its file system, copying it to RAM"
-                % path
+                "microzo: %s is not aligned to 8 bytes in its file system, copying it to RAM; "
+                "`microzo romfs` makes aligned images" % path
             )
         except (TypeError, ImportError):
             pass  # a file system that does not map files, or a board without uctypes

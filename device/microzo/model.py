@@ -67,6 +67,15 @@ class Model:
 
     # inference
 
+    def check(self, data):
+        """TypeError if `data` is no data source, ValueError if its samples do not fit."""
+        if not hasattr(data, "read_into"):
+            raise TypeError(
+                "data is a microzo.Dataset, or has __len__ and read_into(i, buf), not %r" % (data,)
+            )
+        if hasattr(data, "check"):
+            data.check(self)
+
     def input(self, sample):
         """Maps raw bytes (IN_H*IN_W*IN_C of them) to the input tensor."""
         if len(sample) != self.sample_len:
@@ -90,6 +99,8 @@ class Model:
 
     def output(self, op):
         """int8 output of operator `op`, valid after forward(0, op + 1)."""
+        if not 0 <= op < self.ops:
+            raise ValueError("operator %s does not exist, choose 0..%d" % (op, self.ops - 1))
         o = L.op_base(op)
         at = self.plan[o + L.OUT_OFF]
         return array("b", bytes(memoryview(self.arena)[at : at + planner.out_size(self.plan, o)]))
@@ -112,13 +123,11 @@ class Model:
     def evaluate(self, data, n=None, progress=None):
         """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
         after each sample."""
+        self.check(data)
         n = len(data) if n is None else min(n, len(data))
         if n < 1:
             raise ValueError("there are no samples to evaluate")
         sample = bytearray(self.sample_len)
-        check = getattr(data, "check", None)
-        if check:
-            check(self)
         correct = loss = 0
         for i in range(n):
             label = data.read_into(i, sample)

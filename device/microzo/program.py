@@ -38,6 +38,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             if not labelled:
                 spec["guard"] = ""
             program["stages"].append(spec)
+    if layers not in ("auto", "all") and all(s["kind"] != "spsa" for s in recipe["stages"]):
+        program["notes"].append("layers is for spsa alone, which this recipe has not")
     if not program["stages"]:
         raise ValueError(
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
@@ -48,14 +50,18 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
 def _fitting(model, program, choices, room, double):
     """The first of the choices that fits in `room` beside the stages before; the first stage is
     taken in any case."""
-    spec = None
+    spec = note = None
     for spec in choices:
         needed = sum(
             needs(model, dict(program, stages=program["stages"] + [spec]), double).values()
         )
         if room is None or needed <= room:
+            if note:
+                program["notes"].append("%s, %s instead" % (note, _describe(spec)))
             return spec
-        program["notes"].append("no %s, which needs %d bytes" % (_describe(spec), needed))
+        note = note or "no %s, which needs %d bytes" % (_describe(spec), needed)
+    if note:
+        program["notes"].append(note)
     return None if program["stages"] else spec
 
 

@@ -16,7 +16,8 @@ stages, in order:
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode
-guard: "all" or "held", the samples that decide whether a stage is kept; "" keeps it unseen.
+guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
+kept; "" keeps it unseen.
 """
 
 from .rules import RULES

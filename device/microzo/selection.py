@@ -17,6 +17,7 @@ def choose(plan, layers):
     if isinstance(layers, str):
         if layers[:4] == "last" and layers[4:].isdigit() and 1 <= int(layers[4:]) <= len(ops):
             return ops[-int(layers[4:]) :]
+    if isinstance(layers, (str, int)):
         raise ValueError(
             'layers is "auto", "all", "last1".."last%d" or a list of operators, not %r'
             % (len(ops), layers)

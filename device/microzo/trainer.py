@@ -68,6 +68,8 @@ class Trainer:
                 )
             recipe = recipes.recipe(recipe) if isinstance(recipe, str) else recipe
             recipes.check(recipe)
+        if not hasattr(model, "trained"):
+            raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if model.trained:
             raise ValueError(
                 "the model is trained already: model.reset() starts anew, model.save() keeps it"
@@ -102,13 +104,13 @@ class Trainer:
         )
 
     def outcomes(self):
-        """One line for every stage that is finished."""
+        """One line for every stage that is finished, then one for whatever was left out."""
         if self.at is None:
             return []
         return [
             outcome_line(spec["kind"], made)
             for spec, made in zip(self.program["stages"], self.at.outcomes)
-        ]
+        ] + self.program["notes"]
 
     # before
 
@@ -186,9 +188,7 @@ class Trainer:
             if data is not self._data:
                 raise ValueError("this trainer has begun with other data, make a new one")
             return
-        check = getattr(data, "check", None)
-        if check:
-            check(self.model)
+        self.model.check(data)
         k = self.model.k
         if self.recipe is None:
             self._restore(data)

@@ -15,7 +15,7 @@ OLDEST = (1, 24)  # older versions lose a native module's data to the garbage co
 
 @dataclasses.dataclass
 class BoardInfo:
-    """``arch``: a name of ARCHES; ``abi``: such as "6.3"; ``module``: where _microzo comes from."""
+    """``arch``: a name of ARCHES; ``abi``: such as "6.3"; ``module``: _microzo's place."""
 
     machine: str
     implementation: str

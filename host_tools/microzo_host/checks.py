@@ -68,6 +68,8 @@ def together(files):
             values = array(file)
             if stem[-1] == "y":
                 in_range(file, values, models[0].classes)
+            elif values.dtype != np.uint8:
+                raise ValueError(f"{file} holds {values.dtype}, samples are uint8: convert them")
             else:
                 fits(file, values[..., None] if values.ndim == 3 else values, models[0])
 

@@ -2,7 +2,7 @@
 
 The library's own table gives names and signatures, so nothing is listed twice.
 MICROZO_LIB names another library file; MICROZO_SANITIZE=1 takes the build with
-sanitizers (`make host-lib-sanitize`), which needs its runtime preloaded.
+sanitizers (tests/kernels/fuzz.py makes it), which needs its runtime preloaded.
 """
 
 import ctypes

@@ -39,6 +39,12 @@ def quantize(net, calib_x, percentile=PERCENTILE, metadata=None):
     if not len(calib_x):
         raise ValueError("there are no calibration images: give some hundreds")
     net = net.fold()
+    for layer in net.layers:
+        parts = (layer.weight, layer.bias) if layer.kind in network.WEIGHTED else ()
+        if not all(np.isfinite(part).all() for part in parts):
+            raise ValueError(
+                f"layer {layer.name!r} has weights that are no numbers: train it again"
+            )
     model = build(net, _activation_ranges(net, calib_x, percentile))
     model.metadata = dict(metadata or {}, name=net.name)
     store_statistics(model, calib_x)

@@ -16,8 +16,8 @@ class Replay:
     """
 
     model: object
-    confirmed: bool
-    same_file: bool
+    confirmed: bool | None
+    same_file: bool | None
 
     @property
     def identical(self):
@@ -27,7 +27,7 @@ class Replay:
 
 
 def replay(model_path, journal_path, data=None, adapted=None):
-    """Replay over the C kernels; ``data``: (x.npy, y.npy), ``adapted``: a file saved by the board."""
+    """Replay over the C kernels. ``data``: (x.npy, y.npy); ``adapted``: what the board saved."""
     for path in (model_path, adapted):
         if path is not None:
             modelfile.read(path)

@@ -13,15 +13,15 @@ KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
 HERE = Path(__file__).resolve().parent
 
 
+LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS")
+
+
 def sources():
-    """Kernel files and those that want speed, from sources.mk."""
-    lists = {}
-    text = (KERNELS.parent / "sources.mk").read_text().replace("\\\n", " ")
-    for line in text.splitlines():
-        if "=" in line and not line.startswith("#"):
-            name, _, value = line.partition("=")
-            lists[name.strip()] = value.split()
-    return lists
+    """The lists of sources.mk, as make understands them."""
+    script = f"include {KERNELS.parent}/sources.mk\nall:\n"
+    script += "".join(f"\t@echo $({name})\n" for name in LISTS)
+    out = subprocess.run(["make", "-s", "-f", "-"], input=script, capture_output=True, text=True, check=True)
+    return {name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)}
 
 
 def compile_core(core, out, program="bench", portable=False):

@@ -1,5 +1,6 @@
 """The choice of the kernels."""
 
+import sys
 import types
 
 import pytest
@@ -10,6 +11,13 @@ from microzo_host import native, oracle
 
 def test_native_comes_first():
     assert backend._find() is native
+
+
+def test_without_the_library_the_oracle_computes_and_says_so(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "microzo_host.native", None)
+    monkeypatch.delattr("microzo_host.native")
+    assert backend._find() is oracle
+    assert "slow" in capsys.readouterr().err
 
 
 def test_wrong_numbers_are_noticed():

@@ -114,6 +114,24 @@ def test_layers_choose_what_spsa_trains(model, data):
     assert trainer.program["stages"][0]["first"] == 2
 
 
+def test_what_was_left_out_is_told(model, data):
+    trainer = small.train(model, data, small.short("head"), layers="last1")
+    assert trainer.outcomes()[-1] == "layers is for spsa alone, which this recipe has not"
+    assert trainer.outcomes()[-1] in str(trainer)
+    with pytest.raises(ValueError, match="layers is .* not 3"):
+        microzo.Trainer(microzo.load(model.path), "spsa", 3).run(data)
+
+
+def test_what_is_no_model_and_no_data_is_told(model):
+    with pytest.raises(TypeError, match="takes what microzo.load gives, not 'm.safetensors'"):
+        microzo.Trainer("m.safetensors")
+    for use in (model.evaluate, microzo.Trainer(model).run):
+        with pytest.raises(TypeError, match="data is a microzo.Dataset.* not 'x.npy'"):
+            use("x.npy")
+    with pytest.raises(ValueError, match="operator 5 does not exist"):
+        model.output(5)
+
+
 def test_plan_names_the_parts(model):
     plan = microzo.Trainer(model).plan()
     assert plan.total == sum(plan.parts.values())
@@ -133,6 +151,8 @@ def test_default_trains_what_fits(model, data):
     needs = microzo.Trainer(model, smaller).plan(60).total
     trainer = small.train(model, data, small.short("default"), ram=needs)
     assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "head"]
+    (note,) = trainer.program["notes"]
+    assert note.startswith("no tail, which needs ") and note.endswith(" bytes, head instead")
 
 
 def test_trained_model_is_not_trained_again(model, data):

@@ -3,9 +3,20 @@
 import base64
 import hashlib
 
+import numpy as np
 import pytest
 
-from microzo_host import board_files, board_info, board_link, push, romfs_image
+from microzo_host import (
+    board_files,
+    board_info,
+    board_link,
+    checks,
+    demonet,
+    modelfile,
+    push,
+    quantize,
+    romfs_image,
+)
 
 
 def info(arch="armv7emsp", abi="6.3", **changes):
@@ -156,3 +167,16 @@ def test_romfs_payloads_are_aligned(size):
     for data in wanted.values():
         if len(data) > 3:
             assert image.index(data) % 8 == 0
+
+
+def test_samples_of_another_kind_are_not_pushed(tmp_path):
+    model = tmp_path / "model.safetensors"
+    net = demonet.create(1)
+    modelfile.write(model, quantize.quantize(net, np.zeros((8, 28, 28, 1), np.uint8)))
+    for array, message in (
+        (np.zeros((3, 28, 28), np.float32), "holds float32, samples are uint8"),
+        (np.zeros((3, 27, 28), np.uint8), "has samples of 27x28x1"),
+    ):
+        np.save(tmp_path / "train_x.npy", array)
+        with pytest.raises(ValueError, match=message):
+            checks.together([str(model), str(tmp_path / "train_x.npy")])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microzo_host import layerwise, oracle
-from microzo_host.importers import tflite, tflite_file
+from microzo_host.importers import tables, tflite, tflite_file
 
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 pytest.importorskip("ai_edge_litert", reason="LiteRT is the reference")
@@ -200,6 +200,17 @@ def test_curves(seed, kind):
     zero_point, scale = (-128, 1 / 256) if kind == "LOGISTIC" else (0, 1 / 128)
     g.unary(kind, zero_point, scale)
     check(g, raw=every_value())
+
+
+def test_the_16_bit_hard_swish_over_many_scales():
+    """Its roundings differ from one another, and only some scales show it."""
+    for seed in range(200 if FULL else 40):
+        g = Graphs(seed, [1, 1, 64, 4])
+        g.unary("HARD_SWISH", scale=g.scale() * g.rng.uniform(0.6, 1.5))
+        content = g.pack()
+        x, y = tflite_file.parse(content, "net.tflite").tensors
+        wanted = Reference(content)(every_value().astype(np.int16) - 128)
+        assert np.array_equal(tables.hard_swish(x, y), wanted.reshape(-1)), seed
 
 
 def every_value():

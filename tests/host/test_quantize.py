@@ -205,6 +205,13 @@ def test_bad_calibration_images(net):
         quantize.quantize(net, good[:0])
 
 
+def test_weights_that_are_no_numbers_are_named():
+    broken = networks.residual()
+    broken.layers[3].weight[0] = np.nan
+    with pytest.raises(ValueError, match=f"{broken.layers[3].name}.*no numbers"):
+        quantize.quantize(broken, networks.images(8, broken.input_shape))
+
+
 def test_too_wide_a_layer_is_named():
     weight = np.ones((2, 1, 1, 40000), np.float32)
     layers = [network.Layer("dense", "huge", (0,), weight, np.zeros(2, np.float32))]

@@ -49,7 +49,9 @@ def hard_swish(x, y):
     ramp = _high(ramp, slope)
     ramp = _short(ramp << 1) if slope_shift > 0 else _rounded_shift(ramp, -slope_shift)
     ramp = (ramp + (1 << 15)) >> 1
-    out = _rounded_shift(_short(ramp * scaled * 2 >> 16), -gain_shift) + int(y.zero_points[0])
+    product = ramp * scaled
+    product = np.sign(product) * (np.abs(product) >> 15)  # this one product is cut off
+    out = _rounded_shift(_short(product), -gain_shift) + int(y.zero_points[0])
     return np.clip(out, -128, 127).astype(np.int8)
 
 

@@ -8,6 +8,11 @@
 
 #include "status.h"
 
+// Code that real networks hardly run: small instead of fast.
+#define MZ_RARE __attribute__((cold, noinline))
+// The opposite, where the compiler guesses wrongly.
+#define MZ_BUSY __attribute__((hot, noinline))
+
 #define MZ_SEED_LIMIT (1 << 30)
 
 static inline int32_t mz_min(int32_t a, int32_t b) {

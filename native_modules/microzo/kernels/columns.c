@@ -35,7 +35,7 @@ static inside_t inside(int32_t in, int32_t k, int32_t stride, int32_t pad) {
     return range;
 }
 
-static void columns_open(columns_t *s, const mz_view_t *view) {
+static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     s->view = view;
     mz_pack_open(&s->pack, view);
@@ -86,40 +86,42 @@ static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *
     return fast;
 }
 
-static inline void copy(const int8_t *from, int32_t n, int8_t *to) {
-    for (; n >= 4; n -= 4) {
-        int8_t a = from[0], b = from[1], c = from[2], d = from[3];
-        to[0] = a;
-        to[1] = b;
-        to[2] = c;
-        to[3] = d;
-        from += 4;
-        to += 4;
-    }
-    for (; n > 0; --n) {
-        *to++ = *from++;
+static MZ_RARE void copy(const int8_t *from, int32_t n, int8_t *to) {
+    for (int32_t i = 0; i < n; ++i) {
+        to[i] = from[i];
     }
 }
 
-static void fill(int8_t *to, int32_t n, int32_t v) {
+static MZ_RARE void fill(int8_t *to, int32_t n, int32_t v) {
     for (int32_t i = 0; i < n; ++i) {
         to[i] = (int8_t)v;
     }
 }
 
-// A window that lies inside the image, as one run of bytes.
-static void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
+// A window that lies inside the image, as one run of bytes. Its rows mostly are a
+// multiple of three: such kernels have few channels, and three columns.
+static MZ_BUSY void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
     int32_t row = l->k_w * l->in_c;
-    int32_t step = l->in_w * l->in_c;
-    for (int32_t ky = 0; ky < l->k_h; ++ky) {
-        copy(x, row, to);
-        x += step;
-        to += row;
+    int32_t skip = l->in_w * l->in_c - row;
+    for (int32_t ky = l->k_h; ky > 0; --ky) {
+        int32_t n = row;
+        for (; n >= 3; n -= 3) {
+            int8_t a = x[0], b = x[1], c = x[2];
+            x += 3;
+            to[0] = a;
+            to[1] = b;
+            to[2] = c;
+            to += 3;
+        }
+        for (; n > 0; --n) {
+            *to++ = *x++;
+        }
+        x += skip;
     }
 }
 
 // Any window: zero points where it leaves the image.
-static void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     int32_t row = l->k_w * l->in_c;
@@ -171,7 +173,7 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int
     mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }
 
-static void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
+static MZ_RARE void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
     for (int32_t i = 0; i < n; ++i) {
         out[i] = (int8_t)mz_sat(out[i], l->act_min, l->act_max);
     }
@@ -179,7 +181,7 @@ static void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
 
 // What the inner loop leaves to general code: statistics, logits, rare multipliers,
 // the last channels.
-static void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
+static MZ_RARE void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
     const mz_channel_t *channels) {
     int32_t acc[4];
     int32_t n = mz_min(4, s->view->layer->out_c - c);
@@ -190,7 +192,7 @@ static void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
 }
 
 // All positions of `quads` fast quads, or of one that is not (channels given).
-static void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const mz_channel_t *channels) {
+static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const mz_channel_t *channels) {
     const mz_layer_t *l = s->view->layer;
     mz_gemm_t *gemm = &s->gemm;
     int32_t points = l->out_h * l->out_w;

@@ -30,7 +30,7 @@ static void block_taps(const mz_layer_t *l, const int16_t *w, int32_t c, int32_t
     const int8_t *x = l->in + (wy.at * l->in_w + wx.at) * l->in_c;
     w += (wy.lo * l->k_w + wx.lo) * MZ_DW_BLOCK;
     int32_t j = 0;
-    if (l->multiplier == 1) {
+    if (l->multiplier == 1 && !MZ_WORDS) {
         for (; j + MZ_DW_LANES <= n; j += MZ_DW_LANES) {
             mz_arch_taps(w + j, w_step, x + c + j, x_step, l->in_c, rows, cols, l->in_zp, acc + j);
         }

@@ -1,6 +1,17 @@
 #include "pack.h"
 #include "arch/arch.h"
 
+#if MZ_WORDS
+
+void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to) {
+    mz_pack_t pack;
+    mz_pack_open(&pack, view);
+    pack.step = 4;
+    mz_pack_spread(&pack, row, to, 1, 2, 3);
+}
+
+#else
+
 void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to) {
     const mz_layer_t *l = view->layer;
     int32_t k = l->k;
@@ -19,6 +30,8 @@ void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to) {
         to[r] = 0;
     }
 }
+
+#endif
 
 void mz_pack_open(mz_pack_t *pack, const mz_view_t *view) {
     pack->view = view;

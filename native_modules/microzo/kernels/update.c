@@ -78,7 +78,7 @@ static void move_narrow(int16_t *w, const int32_t *sum, int32_t count, int32_t e
     }
 }
 
-static void move_wide(int16_t *w, const int32_t *sum, int32_t count, int32_t eps, int32_t shift) {
+static MZ_RARE void move_wide(int16_t *w, const int32_t *sum, int32_t count, int32_t eps, int32_t shift) {
     for (int32_t r = 0; r < count; ++r) {
         int64_t v = w[r] - mz_rsh((int64_t)sum[r] * eps, shift);
         w[r] = (int16_t)mz_sat64(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
@@ -139,10 +139,12 @@ static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
 #if MZ_DSP
             if (halves) {
                 mz_run_of_halves(row + start, words, tops);
-                continue;
+            } else {
+                mz_few_steps(row + start, 32, words, p->n, steps);
             }
-#endif
+#else
             mz_run_of_steps(row + start, words, steps);
+#endif
         }
     }
 }
@@ -157,7 +159,7 @@ static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n,
     }
 }
 
-static void update_biases(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+static MZ_RARE void update_biases(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
     pairs_t p;
     int32_t sum[32];
     open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + 1);

@@ -15,6 +15,8 @@
 // Four activations are handled as a word.
 #if !defined(MZ_PORTABLE) && defined(__arm__)
 #define MZ_WORDS 1
+#else
+#define MZ_WORDS 0
 #endif
 
 // Convolutions go through columns.c instead of conv.c, 3x3 depthwise and dense layers

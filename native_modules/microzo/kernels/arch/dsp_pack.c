@@ -65,36 +65,30 @@ static inline __attribute__((always_inline)) void pack_rows(const mz_pack_t *pac
             ? (const mz_word_t *)(const void *)(l->weights + row * l->k)
             : (const mz_word_t *)(const void *)(l->master + row * l->k);
         mz_word_t *at = to + i;
-        for (int32_t k = l->k; k > 0; k -= 32) {
-            uint32_t word = s.twice ? mz_word(stream, next++) ^ pack->flip : 0;
-            switch (k >= 32 ? 8 : k / 4) {
-                case 8:
-                    four(&s, kind, from, at, word, 7);
-                    // fall through
-                case 7:
-                    four(&s, kind, from, at, word, 6);
-                    // fall through
-                case 6:
-                    four(&s, kind, from, at, word, 5);
-                    // fall through
-                case 5:
-                    four(&s, kind, from, at, word, 4);
-                    // fall through
-                case 4:
+        uint32_t word = 0;
+        // Sixteen weights, half a word of signs, in a round.
+        for (int32_t r = 0; r < l->k; r += 16) {
+            if (r & 16) {
+                word = (word >> 4) | (word << 28);
+            } else if (s.twice) {
+                word = mz_word(stream, next++) ^ pack->flip;
+            }
+            switch (l->k - r) {
+                default:
                     four(&s, kind, from, at, word, 3);
                     // fall through
-                case 3:
+                case 12:
                     four(&s, kind, from, at, word, 2);
                     // fall through
-                case 2:
+                case 8:
                     four(&s, kind, from, at, word, 1);
                     // fall through
-                default:
+                case 4:
                     four(&s, kind, from, at, word, 0);
                     break;
             }
-            from += kind == FROM_INT8 ? 8 : 16;
-            at += 64;
+            from += kind == FROM_INT8 ? 4 : 8;
+            at += 32;
         }
     }
 }

@@ -53,6 +53,9 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
     "    mla \\sum, r11, r9, \\sum\n"
 #endif
 
+#define STRING(x) STRING_(x)
+#define STRING_(x) #x
+
 // r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the stack: the struct, the end of the input, where to enter the loop.
 #define DOT4(group) \
     ".syntax unified\n" \
@@ -75,7 +78,7 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
     "    bx r10\n" \
     "    .balign 4\n" \
     "1:\n" \
-    "    .rept 4\n" \
+    "    .rept " STRING(UNROLL) "\n" \
     "    mz_group\n" \
     "    .endr\n" \
     "    ldr r12, [sp]\n" \

@@ -1,0 +1,37 @@
+#include "output.h"
+
+void mz_output(const mz_view_t *view, int32_t p, int32_t c, int32_t n,
+    const mz_channel_t *channels, const int32_t *acc) {
+    const mz_layer_t *l = view->layer;
+    if (view->sums != NULL) {
+        for (int32_t i = 0; i < n; ++i) {
+            int64_t v = acc[i] >> view->sum_shift;
+            int64_t *s1 = view->sums + c + i;
+            int64_t *s2 = s1 + l->out_c;
+            // Unsigned, because the caller's sums may hold anything.
+            *s1 = (int64_t)((uint64_t)*s1 + (uint64_t)v);
+            *s2 = (int64_t)((uint64_t)*s2 + (uint64_t)(v * v));
+        }
+        return;
+    }
+    int8_t *out = l->out + p * l->out_c + c;
+    // Clamping before the zero point is added cannot overflow.
+    int32_t lo = l->act_min - l->out_zp;
+    int32_t hi = l->act_max - l->out_zp;
+    if (l->flags & MZ_FLAG_ROUND_ONCE) {
+        for (int32_t i = 0; i < n; ++i) {
+            int32_t v = mz_requant_once(acc[i], channels[i].mult, channels[i].shift);
+            out[i] = (int8_t)(mz_sat(v, lo, hi) + l->out_zp);
+        }
+    } else {
+        for (int32_t i = 0; i < n; ++i) {
+            int32_t v = mz_requant(acc[i], channels[i].mult, channels[i].shift);
+            out[i] = (int8_t)(mz_sat(v, lo, hi) + l->out_zp);
+        }
+    }
+    if (l->logits != NULL) {
+        for (int32_t i = 0; i < n; ++i) {
+            l->logits[c + i] = mz_logit(acc[i], channels[i].lmult, channels[i].lshift);
+        }
+    }
+}
