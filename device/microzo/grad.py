@@ -9,6 +9,7 @@ class Grad:
 
     payload = None
     live_flag = record.LIVE
+    flat = False
     clean = False  # an interrupted estimate leaves part of a batch in the buffers
 
     def __init__(self, model, spec, seed, node, gradient):
@@ -41,7 +42,12 @@ class Grad:
     def open(self, opening):
         """Finds the step sizes for the model as it is and puts them into the STAGE record."""
         shifts = rate.shifts(
-            self._model, self.gradient, self._loader, len(self._index), self._batch
+            self._model,
+            self.gradient,
+            self.gradient.conv,
+            self._loader,
+            len(self._index),
+            self._batch,
         )
         at = record.HEADER + 14
         opening[at] = max(0, min(28, shifts[0] + self._conv_shift))

@@ -14,19 +14,25 @@ def grad_bytes(plan, op):
 
 
 class Gradient:
-    """Buffers and calls. conv: operator, or -1 for the head alone; passes start at `first`."""
+    """Buffers and calls. conv, head: operators, or -1 for none; passes start at `first`."""
 
-    def __init__(self, model, conv, head):
+    def __init__(self, model, conv, head, first=-1):
         self._model = model
         self.conv = conv
         self.head = head
-        self.first = conv if conv >= 0 else head
+        self.start(first)
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)
-        self.head_grad = memory.take("the gradient of the head", grad_bytes(model.plan, head))
+        self.head_grad = memory.take(
+            "the gradient of the head", grad_bytes(model.plan, head) if head >= 0 else 0
+        )
         self._error = array("i", bytearray(4 * model.classes))
         self.loss = 0
         self.found = 0
+
+    def start(self, first):
+        """Passes start at operator `first`, or right before what has a gradient if it is -1."""
+        self.first = first if first >= 0 else self.conv if self.conv >= 0 else self.head
 
     def place(self):
         """Lays out the arena: the input of `first` is pinned, the output of the convolution
@@ -56,4 +62,5 @@ class Gradient:
         m = self._model
         if self.conv >= 0:
             m.k.apply_grad(m.plan, m.state, self.conv, shift, decay, self.conv_grad)
-        m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)
+        if self.head >= 0:
+            m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)

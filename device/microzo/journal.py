@@ -112,7 +112,7 @@ class Reader:
         if self._file.readinto(head) != record.HEADER:
             return None
         n = record.get16(head, 2)
-        if not record.LAYOUT <= head[0] <= record.END:
+        if not record.LAYOUT <= head[0] < len(record.NAMES):
             return None
         rec = bytearray(record.HEADER + n + record.CRC)
         self._file.seek(self.end)

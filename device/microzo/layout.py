@@ -120,7 +120,7 @@ SPREAD_HW = const(4)
 SPREAD_C = const(8)
 HAS_STATS = const(1)
 
-# bits of `what`: a selection (plan.place_state), params of probe and update (bits 0 and 1 only)
+# bits of `what`: a selection (plan.place_state), params of probe and update
 WEIGHTS = const(1)
 BIASES = const(2)
 MULTIPLIERS = const(4)

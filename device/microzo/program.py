@@ -2,7 +2,7 @@
 
 from array import array
 
-from . import gradient, recipes, selection
+from . import gradient, recipes, selection, stages
 from . import layout as L
 from . import plan as planner
 
@@ -66,7 +66,7 @@ def _fitting(model, program, choices, room, double):
 
 
 def _describe(spec):
-    return "spsa of operators %s" % spec["ops"] if spec["kind"] == "spsa" else spec["kind"]
+    return "%s of operators %s" % (spec["kind"], spec["ops"]) if "ops" in spec else spec["kind"]
 
 
 def _choices(plan, stage, layers, program, steps, limited):
@@ -83,9 +83,17 @@ def _choices(plan, stage, layers, program, steps, limited):
         fewest = len(ops) if not limited or layers != "auto" else 1
         return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
     head = selection.head(plan)
+    if kind == "node":
+        return [
+            _node(plan, stage, at, head, program["train"], steps)
+            for at in selection.nodes(plan, layers)
+        ]
     if head < 0:
         program["notes"].append("no %s, the last operator is not dense" % kind)
         return ()
+    if kind == "elastic":
+        body = [i for i in selection.choose(plan, layers) if i != head]
+        return [dict(_spsa(stage, body, steps), head=head)] if body else ()
     conv = selection.tail(plan) if kind == "tail" else -1
     if kind == "tail" and conv < 0:
         program["notes"].append(
@@ -100,6 +108,19 @@ def _choices(plan, stage, layers, program, steps, limited):
 def _spsa(stage, ops, steps):
     return dict(
         stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"]
+    )
+
+
+def _node(plan, stage, op, head, train, steps):
+    batch = min(stage["batch"], train)
+    head = head if stage["train_head"] else -1
+    rest = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
+    return dict(
+        rest,
+        conv=op,
+        head=head,
+        batch=batch,
+        steps=steps or max(1, stage["epochs"] * train // batch),
     )
 
 
@@ -125,11 +146,16 @@ def selections(program):
         kind = spec["kind"]
         if kind == "realign":
             pairs += [(i, L.BIASES | L.MULTIPLIERS) for i in spec["ops"]]
-        elif kind == "spsa":
+        elif "ops" in spec:
             pairs += [(i, spec["what"]) for i in spec["ops"]]
-        else:
-            pairs += [(i, L.WEIGHTS | L.BIASES) for i in (spec["conv"], spec["head"]) if i >= 0]
+        if kind in stages.GRADIENTS:
+            pairs += [(i, L.WEIGHTS | L.BIASES) for i in _exact(spec)]
     return pairs
+
+
+def _exact(spec):
+    """Operators whose gradient is kept in a buffer."""
+    return [i for i in (spec.get("conv", -1), spec.get("head", -1)) if i >= 0]
 
 
 def needs(model, program, double):
@@ -140,13 +166,17 @@ def needs(model, program, double):
     grad = buffers = 0
     for spec in program["stages"]:
         if spec["kind"] == "realign":
-            buffers = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
-        elif spec["kind"] == "spsa":
+            buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
+        elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
+        elif spec["kind"] == "node":
+            arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
+            buffers = max(buffers, 5 * planner.out_size(plan, L.op_base(spec["conv"])))
         else:
-            ops = [i for i in (spec["conv"], spec["head"]) if i >= 0]
-            grad = sum(gradient.grad_bytes(plan, i) for i in ops)
+            ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
+        if spec["kind"] in stages.GRADIENTS:
+            grad = sum(gradient.grad_bytes(plan, i) for i in _exact(spec))
     return {
         "trained values": state,
         "copy for roll-back": state if double else 0,

@@ -325,13 +325,15 @@ class _Net:
         return _sat(bias, -o[L.B_MAX], o[L.B_MAX])
 
     def scale(self, o, c):
-        """(mult, shift)"""
+        """(mult, shift), made safe"""
         at = o[L.MS_OFF]
         if at >= 0:
-            return _get("<i", self.state, at + 4 * c), _get(
-                "b", self.state, at + 4 * o[L.OUT_C] + c
-            )
-        return _get("<i", self.blob, o[L.M_OFF] + 4 * c), _get("b", self.blob, o[L.S_OFF] + c)
+            mult = _get("<i", self.state, at + 4 * c)
+            shift = _get("b", self.state, at + 4 * o[L.OUT_C] + c)
+        else:
+            mult = _get("<i", self.blob, o[L.M_OFF] + 4 * c)
+            shift = _get("b", self.blob, o[L.S_OFF] + c)
+        return max(0, mult), _sat(shift, -31, 30)
 
     def bias_step(self, o, c):
         """eb[c]"""
@@ -439,6 +441,17 @@ def _check_shape(o):
 # operators
 
 
+def _renormalized(mult, shift):
+    """A multiplier that left [2^30, 2^31) by at most a factor of two, and its shift."""
+    if mult >= 1 << 31:
+        mult >>= 1
+        shift += 1
+    elif 0 < mult < 1 << 30:
+        mult <<= 1
+        shift -= 1
+    return mult, _sat(shift, -31, 30)
+
+
 class _Pass:
     """What one pass reads: precision, and the perturbation of lo..hi-1 (sign 0: none)."""
 
@@ -456,6 +469,14 @@ class _Pass:
 
     def perturbs(self, o, index, what, offset):
         return self.sign and self.lo <= index < self.hi and self.what & what and o[offset] >= 0
+
+    def scale(self, net, o, index, c):
+        """(mult, shift) of channel c, perturbed by 1/256 of it."""
+        mult, shift = net.scale(o, c)
+        if not self.perturbs(o, index, L.MULTIPLIERS, L.MS_OFF):
+            return mult, shift
+        sign = _sign_row(_keys(self.seed, 4 * o[L.TID] + 3), 0, o[L.OUT_C])[c]
+        return _renormalized(mult + self.sign * sign * (mult >> 8), shift)
 
     def rows(self, net, o, index):
         """Yields (channel, weights, bias) for every output channel."""
@@ -522,7 +543,7 @@ def _run_weighted(net, o, index, how):
     f = how.fraction(o)
     scaled = _once if o[L.FLAGS] & L.ROUND_ONCE else _requant
     for c, w, bias in how.rows(net, o, index):
-        mult, shift = net.scale(o, c)
+        mult, shift = how.scale(net, o, index, c)
         at = o[L.OUT_OFF] + c
         for oy in range(o[L.OUT_H]):
             for ox in range(o[L.OUT_W]):
@@ -730,7 +751,7 @@ def loss(plan, arena, label, err):
 
 def _check_span(net, lo, hi, what):
     _require(0 <= lo <= hi <= net.n_ops, "lo and hi must satisfy 0 <= lo <= hi <= N_OPS")
-    _require(0 <= what <= 3, "what must be 0..3")
+    _require(0 <= what <= 7, "what must be 0..7")
 
 
 def _check_seed(seed):
@@ -784,6 +805,8 @@ def update(plan, blob, state, arena, params, pairs):
                 _update_weights(net, o, shift, pairs)
             if what & L.BIASES and o[L.BIAS_OFF] >= 0:
                 _update_biases(net, o, shift, pairs)
+            if what & L.MULTIPLIERS and o[L.MS_OFF] >= 0:
+                _update_scales(net, o, shift, pairs)
     return 0
 
 
@@ -800,12 +823,28 @@ def _update_weights(net, o, shift, pairs):
             _move_master(net, o, c * k + r, _rsh(g[r] * o[L.EPS_W], shift))
 
 
-def _update_biases(net, o, shift, pairs):
+def _channel_sums(o, pairs, stream):
+    """Sums of coefficient * sign of one row of channels."""
     g = [0] * o[L.OUT_C]
     for seed, coef in pairs:
-        signs = _sign_row(_keys(seed, 4 * o[L.TID] + 1), 0, o[L.OUT_C])
+        signs = _sign_row(_keys(seed, 4 * o[L.TID] + stream), 0, o[L.OUT_C])
         for c in range(o[L.OUT_C]):
             g[c] += coef * signs[c]
+    return g
+
+
+def _update_scales(net, o, shift, pairs):
+    g = _channel_sums(o, pairs, 3)
+    for c in range(o[L.OUT_C]):
+        mult, exponent = net.scale(o, c)
+        v = _sat(mult - _rsh(g[c] * (mult >> 8), shift + 8), mult >> 1, 2 * mult)
+        mult, exponent = _renormalized(v, exponent)
+        pack_into("<i", net.state, o[L.MS_OFF] + 4 * c, mult)
+        pack_into("b", net.state, o[L.MS_OFF] + 4 * o[L.OUT_C] + c, exponent)
+
+
+def _update_biases(net, o, shift, pairs):
+    g = _channel_sums(o, pairs, 1)
     for c in range(o[L.OUT_C]):
         _move_bias(net, o, c, _rsh(g[c] * net.bias_step(o, c), shift + 8))
 
@@ -1088,6 +1127,105 @@ def _tail_channel(net, o, pool, c, x, df, grad):
     for i in range(k):
         _add_gradient(grad, c * k + i, g[i])
     _add_gradient(grad, channels * k + c, total * 64)
+
+
+def node(plan, blob, state, arena, params, y, sums, out):
+    net = _Net(plan, blob, state, arena)
+    for buf in (state, arena):
+        _check_out(buf)
+    _check_out(out, 8)
+    _check(params, 0, 32)
+    op, seed, label, mode, eps, scale, shift, clip = unpack_from("<8i", params, 0)
+    _check_seed(seed)
+    _require(0 <= label < net.classes, "the label is out of range")
+    _require(0 <= mode <= 1, "mode must be 0 or 1")
+    _require(1 <= eps <= 127 and 0 <= clip <= 32767, "eps is 1..127, clip 0..32767")
+    _require(0 <= scale <= 256 and 0 <= shift <= 31, "scale is 0..256, shift 0..31")
+    _require(0 <= op <= net.n_ops - 2, "op must be before the last operator")
+    net.check_range(op, net.n_ops)
+    o = net.weighted(op)
+    n = _out_size(o)
+    _check_out(y, n)
+    _check_out(sums, 4 * n)
+    clean = _int8s(arena, o[L.OUT_OFF], n)
+    pack_into("%db" % n, y, 0, *clean)
+    keys = _keys(seed, 4 * o[L.TID] + 2)
+    channels = o[L.OUT_C]
+    losses = [0, 0]
+    for i in range(2):
+        _perturb_nodes(net, o, clean, keys, eps if i == 0 else -eps)
+        _forward(net, op + 1, net.n_ops, _Pass(mode))
+        losses[i] = _cross_entropy(net.logits(), label, None)
+    pack_into("%db" % n, arena, o[L.OUT_OFF], *clean)
+    d = _sat((losses[0] - losses[1]) * scale >> shift, -clip, clip)
+    for p in range(n // channels):
+        signs = _sign_row(keys, p, channels)
+        for c in range(channels):
+            if o[L.ACT_MIN] < clean[p * channels + c] < o[L.ACT_MAX]:
+                _add_gradient(sums, p * channels + c, d * signs[c])
+    pack_into("<2i", out, 0, *losses)
+    return 0
+
+
+def _perturb_nodes(net, o, clean, keys, eps):
+    channels = o[L.OUT_C]
+    for p in range(len(clean) // channels):
+        signs = _sign_row(keys, p, channels)
+        for c in range(channels):
+            v = clean[p * channels + c]
+            if o[L.ACT_MIN] < v < o[L.ACT_MAX]:
+                v = _sat(v + eps * signs[c], o[L.ACT_MIN], o[L.ACT_MAX])
+            pack_into("b", net.arena, o[L.OUT_OFF] + p * channels + c, v)
+
+
+def node_grad(plan, arena, op, shift, sums, grad):
+    net = _Net(plan, arena=arena)
+    _check_out(arena)
+    o = net.weighted(_int(op))
+    _require(0 <= _int(shift) <= 31, "shift must be 0..31")
+    k = _row_len(o)
+    channels = o[L.OUT_C]
+    positions = o[L.OUT_H] * o[L.OUT_W]
+    _check_out(sums, 4 * _out_size(o))
+    _check_out(grad, 4 * channels * (k + 1))
+    _check(arena, o[L.IN_OFF], _in_size(o))
+    _check(arena, o[L.OUT_OFF], _out_size(o))
+    net.check_scratch(o)
+    most = (1 << 30) // (255 * positions)
+    x = _int8s(arena, o[L.IN_OFF], _in_size(o))
+    for c in range(channels):
+        g = [0] * k
+        total = 0
+        for p in range(positions):
+            at = 4 * (p * channels + c)
+            h = _sat(_rsh(_get("<i", sums, at), shift), -most, most)
+            pack_into("<i", sums, at, 0)
+            total += h
+            if h:
+                _scatter(o, x, c, p, h, g)
+        for i in range(k):
+            _add_gradient(grad, c * k + i, g[i])
+        _add_gradient(grad, channels * k + c, total * 64)
+    return 0
+
+
+def _scatter(o, x, c, p, h, g):
+    """g += h * (what output position p of channel c sees)"""
+    if o[L.KIND] == L.DENSE:
+        for i in range(len(g)):
+            g[i] += h * (x[i] - o[L.IN_ZP])
+        return
+    inputs = o[L.IN_C]
+    y0, y1, x0, x1, top, left = _window(o, p // o[L.OUT_W], p % o[L.OUT_W])
+    for ky in range(y0, y1):
+        for kx in range(x0, x1):
+            at = ((top + ky) * o[L.IN_W] + left + kx) * inputs
+            if o[L.KIND] == L.DWCONV:
+                v = x[at + c // (o[L.OUT_C] // inputs)]
+                g[ky * o[L.K_W] + kx] += h * (v - o[L.IN_ZP])
+            else:
+                for i in range(inputs):
+                    g[(ky * o[L.K_W] + kx) * inputs + i] += h * (x[at + i] - o[L.IN_ZP])
 
 
 def apply_grad(plan, state, op, shift, decay, grad):

@@ -13,8 +13,8 @@ _SAMPLES = 16
 _ONE = 62  # fraction bits of the scales below
 
 
-def shifts(model, gradient, loader, count, batch):
-    """(shift of the convolution or 0, shift of the head) of a unit step, from samples
+def shifts(model, gradient, conv, loader, count, batch):
+    """(shift of convolution `conv`, 0 for -1, shift of the head) of a unit step, from samples
     0.._SAMPLES-1 of `loader`.
 
     Allocates; called once, before the first step of a stage.
@@ -23,7 +23,7 @@ def shifts(model, gradient, loader, count, batch):
     n = min(count, _SAMPLES)
     head_norm = conv_norm = 0
     head = L.op_base(gradient.head)
-    conv = L.op_base(gradient.conv) if gradient.conv >= 0 else -1
+    conv = L.op_base(conv) if conv >= 0 else -1
     for j in range(n):
         loader.load(j)
         model.forward(gradient.first)
@@ -31,7 +31,7 @@ def shifts(model, gradient, loader, count, batch):
         if conv >= 0:
             conv_norm += _norm(model, conv)
     logit = _logit_scale(model, head)
-    head_shift = _log2(batch * head_norm * logit // n) - _ONE
+    head_shift = log2(batch * head_norm * logit // n) - _ONE
     if conv < 0:
         return 0, head_shift
     taps = plan[conv + L.K_H] * plan[conv + L.K_W]
@@ -40,7 +40,7 @@ def shifts(model, gradient, loader, count, batch):
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
     gain = _gain(model, gradient, head, conv)
-    return _log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4, head_shift
+    return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4, head_shift
 
 
 def _norm(model, o):
@@ -109,7 +109,7 @@ def _gain(model, gradient, head, conv):
     return total // classes
 
 
-def _log2(n):
+def log2(n):
     """Rounded down; 0 for 0."""
     bits = 0
     while n > 1:

@@ -24,6 +24,7 @@ class Realign:
     """A stage of one step an operator. estimate(step) fills `record` with bias, mult and shift
     per channel."""
 
+    flat = False
     clean = True  # an interrupted estimate leaves nothing to undo
 
     def __init__(self, model, spec, seed, node):

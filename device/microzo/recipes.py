@@ -7,11 +7,21 @@ stages, in order:
            0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
-           same where no realign was kept before), clip, what (1 weights, 2 biases, 3 both),
-           mode (1: 16-bit weights), eps_shift
+           same where no realign was kept before), clip, what (1 weights, 2 biases, 4 scales: add
+           them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for
+           all probes of a step, which then share its samples), rule ("value", "sign", "spread":
+           rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
+           one operator, in turn), gns (1: gradient-norm scaling)
+  elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
+  node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
+           (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
+           head_shift, decay, mode
 guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
 kept; "" keeps it unseen.
 """
+
+from .rules import RULES
+from .schedule import SCHEDULES
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
@@ -27,7 +37,43 @@ _SPSA = {
     "what": 3,
     "mode": 0,
     "eps_shift": 0,
+    "sides": 2,
+    "rule": "value",
+    "schedule": "step",
+    "by_layer": 0,
+    "gns": 0,
     "guard": "held",
+}
+_ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
+_QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
+_ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
+             schedule="constant")  # fmt: skip
+_NODE = {
+    "kind": "node",
+    "epochs": 40,
+    "batch": 64,
+    "probes": 8,
+    "eps": 16,
+    "clip": 8192,
+    "conv_shift": 6,
+    "head_shift": 4,
+    "decay": 3,
+    "mode": 0,
+    "gns": 0,
+    "train_head": 1,
+    "guard": "held",
+}
+_SCALES = dict(_SPSA, what=6)
+_PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
+                    rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
+_PMT_NODES = dict(_NODE, epochs=20, conv_shift=4, gns=1)
+_STAGES = {
+    "realign": _REALIGN,
+    "head": _HEAD,
+    "tail": _TAIL,
+    "spsa": _SPSA,
+    "elastic": _ELASTIC,
+    "node": _NODE,
 }
 
 RECIPES = {
@@ -35,6 +81,12 @@ RECIPES = {
     "head": {"holdout": 0, "stages": (_HEAD,)},
     "tail": {"holdout": 0, "stages": (_TAIL,)},
     "spsa": {"holdout": 0, "stages": (_SPSA,)},
+    "elastic": {"holdout": 0, "stages": (_ELASTIC,)},
+    "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
+    "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
+    "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
+    "scales": {"holdout": 0, "stages": (_SCALES,)},
+    "pmt": {"holdout": 0, "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
@@ -51,19 +103,20 @@ _RANGES = {
     "shift": (-14, 28),
     "first_shift": (-14, 28),
     "clip": (1, 32767),
-    "what": (1, 3),
+    "what": (1, 7),
     "mode": (0, 1),
     "eps_shift": (0, 31),
+    "eps": (1, 127),
+    "sides": (1, 2),
+    "by_layer": (0, 1),
+    "gns": (0, 1),
+    "train_head": (0, 1),
 }
-LATER = ("node", "pmt", "qzo-ff", "elastic", "scales", "zoqo")
+_NAMES = {"guard": ("all", "held", ""), "rule": RULES, "schedule": SCHEDULES}
 
 
 def recipe(name):
     """A fresh copy of the recipe of that name: {"name", "samples", "holdout", "stages": [...]}."""
-    if name in LATER:
-        raise ValueError(
-            "recipe %r comes in a later version, there are %s" % (name, ", ".join(sorted(RECIPES)))
-        )
     if name not in RECIPES:
         raise ValueError("unknown recipe %r, there are %s" % (name, ", ".join(sorted(RECIPES))))
     found = RECIPES[name]
@@ -77,7 +130,6 @@ def recipe(name):
 
 def check(made):
     """ValueError if a recipe made or changed by the user cannot run."""
-    known = {"realign": _REALIGN, "head": _HEAD, "tail": _TAIL, "spsa": _SPSA}
     for key in ("name", "samples", "holdout", "stages"):
         if key not in made:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
@@ -87,35 +139,42 @@ def check(made):
         )
     for stage in made["stages"]:
         kind = stage.get("kind")
-        if kind not in known:
-            raise ValueError("unknown stage %r, there are %s" % (kind, ", ".join(sorted(known))))
-        for key in known[kind]:
+        if kind not in _STAGES:
+            raise ValueError("unknown stage %r, there are %s" % (kind, ", ".join(sorted(_STAGES))))
+        known = _STAGES[kind]
+        for key in known:
             if key not in stage:
                 raise ValueError("stage %s has no %r" % (kind, key))
         for key in stage:
-            if key not in known[kind]:
+            if key not in known:
                 raise ValueError(
-                    "stage %s has no setting %r, it has %s"
-                    % (kind, key, ", ".join(sorted(known[kind])))
+                    "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
             _check_value(kind, key, stage[key])
-        if kind == "spsa":
-            _check_step(stage)
+        if "sides" in stage:
+            _check_step(kind, stage)
 
 
 def _check_value(kind, key, value):
-    if key == "guard" and value not in ("all", "held", ""):
-        raise ValueError('stage %s: guard is "all", "held" or "", not %r' % (kind, value))
+    if key in _NAMES and value not in _NAMES[key]:
+        raise ValueError(
+            "stage %s: %s is %s, not %r"
+            % (kind, key, " or ".join('"%s"' % name for name in _NAMES[key]), value)
+        )
     if key in _RANGES:
         low, high = _RANGES[key]
         if not isinstance(value, int) or not low <= value <= high:
             raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, key, low, high, value))
 
 
-def _check_step(stage):
+def _check_step(kind, stage):
     if stage["probes"] * stage["samples"] > 256:
-        raise ValueError("spsa takes at most 256 samples a step, probes * samples is more")
+        raise ValueError("%s takes at most 256 samples a step, probes * samples is more" % kind)
     if stage["clip"] << max(0, -stage["shift"], -stage["first_shift"]) > 32767:
         raise ValueError(
-            "spsa: clip * 2^-shift is at most 32767, take a larger shift or less clip"
+            "%s: clip * 2^-shift is at most 32767, take a larger shift or less clip" % kind
         )
+    if stage["schedule"] == "cosine" and stage["clip"] > 2047:
+        raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)
+    if kind == "elastic" and (stage["sides"] == 1 or stage["by_layer"]):
+        raise ValueError("elastic is antithetic over all operators: sides 2, by_layer 0")

@@ -21,9 +21,26 @@ MARK = const(7)
 KEEP = const(8)
 ROLLBACK = const(9)
 END = const(10)
-NAMES = ("?", "LAYOUT", "RECIPE", "STAGE", "ZO", "SET", "GRAD", "MARK", "KEEP", "ROLLBACK", "END")
+ELASTIC = const(11)
+NODE = const(12)
+NAMES = (
+    "?",
+    "LAYOUT",
+    "RECIPE",
+    "STAGE",
+    "ZO",
+    "SET",
+    "GRAD",
+    "MARK",
+    "KEEP",
+    "ROLLBACK",
+    "END",
+    "ELASTIC",
+    "NODE",
+)
 
-LIVE = const(1)  # flag of GRAD: the samples came from step(x, y), nobody can read them again
+STEPS = (ZO, SET, GRAD, ELASTIC, NODE)  # the types of a step
+LIVE = const(1)  # flag of exact gradients: the samples came from step(x, y) and are gone
 
 
 def new(kind, length, node=0, aux=0, flags=0):

@@ -91,7 +91,7 @@ class Replayer:
                 unmarked = None
                 at.begun = True
                 at.correct, at.loss, at.total = scores(rec)
-            elif kind in (record.ZO, record.SET, record.GRAD):
+            elif kind in record.STEPS:
                 at.step = record.get32(rec, 4) + 1
             elif kind in (record.KEEP, record.ROLLBACK):
                 if kind == record.ROLLBACK:
@@ -142,7 +142,7 @@ class Replayer:
             if rec[0] == record.STAGE:
                 self.gradient = stages.gradient_for(model, rec, self.gradient) or self.gradient
                 applier = stages.Applier(model, rec, self.gradient)
-            elif rec[0] in (record.ZO, record.SET, record.GRAD) and offset >= start:
+            elif rec[0] in record.STEPS and offset >= start:
                 if not any(mark < offset < stop for mark, stop in self._dead):
                     applier.replay(rec, self._data, sample)
 

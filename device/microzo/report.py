@@ -84,7 +84,8 @@ class Step:
     """Progress of a run; the same object is yielded after every step.
 
     stage, step (from 1), steps; loss: mean cross-entropy of the step in nats, or None; accuracy:
-    share of right answers (of the batch, or of the last measurement), or None; seconds: per step.
+    share of right answers (of the batch, or of the last measurement), or None; seconds: per step;
+    warning: "" or a sentence (watch.py).
     """
 
     def __init__(self):
@@ -96,6 +97,7 @@ class Step:
         self.correct = -1
         self.total = 0
         self.ms = 0
+        self.warning = ""
 
     loss = property(lambda self: self.loss_sum / self.count / 4096 if self.count else None)
     accuracy = property(lambda self: self.correct / self.total if self.total else None)
@@ -107,8 +109,9 @@ class Step:
             text += " loss %.2f" % self.loss
         if self.total:
             text += " acc %.1f %%" % (100 * self.accuracy)
-        return text + " %s s/step eta %d s (%s)" % (
+        text += " %s s/step eta %d s (%s)" % (
             "%.2g" % self.seconds if self.ms < 99500 else self.ms // 1000,
             self.ms * (self.steps - self.step) // 1000,
             self.stage,
         )
+        return text + " warning: " + self.warning if self.warning else text

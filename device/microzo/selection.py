@@ -31,6 +31,16 @@ def choose(plan, layers):
     return chosen
 
 
+def nodes(plan, layers):
+    """Operators whose outputs may be perturbed, best first: the one with a closed form behind
+    it, else the last convolution; or the first of `layers`."""
+    last = plan[L.N_OPS] - 1
+    ops = [i for i in choose(plan, layers) if i != last]
+    if not ops:
+        raise ValueError("node perturbs an operator before the last, not %s" % layers)
+    return ops[-1:] if layers in ("auto", "all") else ops[:1]
+
+
 def realignable(plan):
     """Convolutions with clean statistics in the file; the last operator, the head, is none of
     them."""

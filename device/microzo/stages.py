@@ -2,16 +2,22 @@
 
 from . import record
 
-KINDS = ("?", "realign", "head", "tail", "spsa")
+KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node")
+GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
-
-_CODE = {"realign": ("realign",), "spsa": ("zo",), "head": ("gradient", "grad")}
+_CODE = {
+    "realign": ("realign",),
+    "spsa": ("zo", "onesided"),
+    "elastic": ("gradient", "rate", "elastic"),
+    "node": ("gradient", "rate", "node"),
+}
+_GRAD_CODE = ("gradient", "grad")
 
 
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
-        for name in _CODE.get(spec["kind"], _CODE["head"]):
+        for name in _CODE.get(spec["kind"], _GRAD_CODE):
             __import__("microzo." + name)
     __import__("microzo.cache")
 
@@ -24,9 +30,21 @@ def make(model, spec, seed, node, gradient):
 
         return Realign(model, spec, seed, node)
     if spec["kind"] == "spsa":
+        if spec["sides"] == 1:
+            from .onesided import OneSided
+
+            return OneSided(model, spec, seed, node)
         from .zo import Zo
 
         return Zo(model, spec, seed, node)
+    if spec["kind"] == "elastic":
+        from .elastic import Elastic
+
+        return Elastic(model, spec, seed, node, gradient)
+    if spec["kind"] == "node":
+        from .node import Node
+
+        return Node(model, spec, seed, node, gradient)
     from .grad import Grad
 
     return Grad(model, spec, seed, node, gradient)
@@ -34,7 +52,7 @@ def make(model, spec, seed, node, gradient):
 
 def stage_record(spec, index, seed, node):
     """STAGE: all that applying the stage's records needs; steps and step sizes are still 0."""
-    rec = record.new(record.STAGE, 16, node, index)
+    rec = record.new(record.STAGE, 24 if spec["kind"] == "node" else 16, node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
     rec[at + 1] = spec.get("what", 0)
@@ -43,6 +61,11 @@ def stage_record(spec, index, seed, node):
     record.put32(rec, at + 4, seed)
     rec[at + 12] = spec.get("conv", -1) & 255
     rec[at + 13] = spec.get("head", -1) & 255
+    if spec["kind"] == "node":
+        rec[at + 16] = spec["eps"]
+        rec[at + 17] = spec["probes"]
+        record.put16(rec, at + 18, spec["clip"])
+        rec[at + 20] = spec["mode"]
     return rec
 
 
@@ -60,6 +83,16 @@ class Applier:
             self._zo = ZoUpdate(
                 model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1]
             )
+        elif kind == "elastic":
+            from .elastic import ElasticUpdate
+
+            self._grad = ElasticUpdate(
+                model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1], gradient
+            )
+        elif kind == "node":
+            from .node import NodeUpdate
+
+            self._grad = NodeUpdate(model, rec, gradient)
         elif kind != "realign":
             from .grad import GradUpdate
 
@@ -71,15 +104,15 @@ class Applier:
         kind = rec[0]
         if kind == record.ZO:
             self._zo.apply(rec)
-        elif kind == record.GRAD:
-            self._grad.apply(rec)
-        else:
+        elif kind == record.SET:
             m = self._model
             m.k.assign(m.plan, m.state, record.get16(rec, 10), payload)
+        else:
+            self._grad.apply(rec)
 
     def replay(self, rec, data, sample):
         """apply, after the batch of a GRAD record was read again from `data`."""
-        if rec[0] != record.GRAD:
+        if self._grad is None:
             self.apply(rec, record.payload(rec))
         elif rec[1] & record.LIVE:
             raise ValueError("this journal was trained on live samples, it cannot be replayed")
@@ -91,18 +124,25 @@ class Applier:
             self._grad.redo(rec, data, sample)
 
 
+def _op(octet):
+    return octet if octet != 255 else -1
+
+
 def gradient_for(model, rec, old):
     """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs
     none."""
     at = record.HEADER
-    if KINDS[rec[at]] not in ("head", "tail"):
+    kind = KINDS[rec[at]]
+    if kind not in GRADIENTS:
         return None
-    conv = rec[at + 12] if rec[at + 12] != 255 else -1
-    if old is None or (old.conv, old.head) != (conv, rec[at + 13]):
+    conv, head = _op(rec[at + 12]), _op(rec[at + 13])
+    first = rec[at + 2] if kind == "elastic" else -1
+    if old is None or (old.conv, old.head) != (conv, head):
         from .gradient import Gradient
 
-        old = Gradient(model, conv, rec[at + 13])
+        old = Gradient(model, conv, head, first)
     else:
         old.clear()
+        old.start(first)
     old.place()
     return old

@@ -18,6 +18,7 @@ from . import (
 from . import journal as journals
 from .guard import Guard, helps
 from .report import MemoryPlan, Step, outcome_line
+from .watch import Watch
 
 _RESERVE = 8192  # bytes of a board's heap that a run leaves to files and small objects
 _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
@@ -149,6 +150,32 @@ class Trainer:
         self._prepare(data, steps)
         return self._loop()
 
+    def find_step(self, data):
+        """Sets the step size of the recipe's first zeroth-order stage by a few hundred forwards
+        (finder.py), before `run`; returns its shift."""
+        from . import finder
+
+        if self.recipe is None or self._data is not None:
+            raise ValueError("find_step comes before the run, on a new trainer")
+
+        def make(recipe):
+            return Trainer(self.model, recipe, self.layers, self.seed, ram=self._ram, cache=0)
+
+        shift = finder.find(make, self.recipe, data)
+        self.recipe = dict(self.recipe, stages=[dict(s) for s in self.recipe["stages"]])
+        for stage in self.recipe["stages"]:
+            if "first_shift" in stage:
+                stage["shift"] = stage["first_shift"] = shift
+                return shift
+
+    def begin(self, data):
+        """run without its steps: advance() does them."""
+        self._prepare(data, None)
+
+    def guard_of(self, count):
+        """A Guard over the first `count` samples of the draw."""
+        return Guard(self.model, self._data, self._index, self._label, 0, count)
+
     def _loop(self):
         while not self.at.finished:
             begun = clock.now()
@@ -201,10 +228,10 @@ class Trainer:
     def _allocate(self):
         """The large buffers of all stages, largest first, while the heap is whole."""
         for spec in self.program["stages"]:
-            if spec["kind"] in ("head", "tail"):
+            if spec["kind"] in stages.GRADIENTS:
                 from .gradient import Gradient
 
-                self._gradient = Gradient(self.model, spec["conv"], spec["head"])
+                self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
         self.model.place(program.selections(self.program))
         if self._journal is None:
             self._mark = memory.take("the copy for roll-back", len(self.model.state))
@@ -346,7 +373,7 @@ class Trainer:
     def _enter(self):
         """Makes and prepares the stage the run is in."""
         spec = dict(self._spec())
-        if spec["kind"] == "spsa" and not self._realigned():
+        if "first_shift" in spec and not self._realigned():
             spec["shift"] = spec["first_shift"]
         seed = self._stage_seed()
         opening = (
@@ -358,7 +385,7 @@ class Trainer:
             self._gradient = (
                 stages.gradient_for(self.model, opening, self._gradient) or self._gradient
             )
-        elif spec["kind"] in ("head", "tail"):
+        elif spec["kind"] in stages.GRADIENTS:
             self._gradient.place()  # it holds the momentum the run was left with
         stage = stages.make(self.model, spec, seed, self._node, self._gradient)
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
@@ -372,6 +399,7 @@ class Trainer:
         record.put32(opening, record.HEADER + 8, stage.steps)
         self.at.opening = opening
         self._applier = stages.Applier(self.model, opening, self._gradient)
+        self._watch = Watch(self.model)
         self._stage = stage
 
     def _realigned(self):
@@ -439,6 +467,7 @@ class Trainer:
             self.model.k.seal(rec, len(rec) - record.CRC)
         self._applier.apply(rec, stage.payload)
         self.at.step += 1
+        self.info.warning = self._watch.look(stage.flat, self.at.step)
         self._tell(stage)
         if self._writer is not None and self.at.step % self._checkpoint_every == 0:
             self._checkpoint()

@@ -3,8 +3,11 @@ step."""
 
 from array import array
 
+from . import layout as L
+from . import plan as planner
 from . import record, sampling
-from .schedule import extra_shift
+from .rules import settle
+from .schedule import cosine, extra_shift, norm_scaling
 
 
 class Zo:
@@ -24,8 +27,13 @@ class Zo:
         self._each = spec["samples"]
         self._clip = spec["clip"]
         self._shift = spec["shift"]
-        # Q12 sum of L+ - L- over `samples` to Q8 of the mean of (L+ - L-) / 2
-        self._scale = 5 + _log2(self._each)
+        self._rule = spec["rule"]
+        self._schedule = spec["schedule"]
+        # Q12 sum of L+ - L- over `samples` to Q12 of the mean of (L+ - L-) / 2
+        self._scale = 1 + _log2(self._each)
+        self._diffs = array("i", bytearray(4 * self._probes))
+        self.flat = False
+        self._coefs = record.HEADER  # where they are in the record
         self.record = record.new(record.ZO, 2 * self._probes, node)
         self._params = array(
             "i",
@@ -40,11 +48,42 @@ class Zo:
                 spec["eps_shift"],
             ),
         )
+        self._turns = bytes(spec["ops"]) if spec["by_layer"] else b""
+        self._scaling = self._scalings(spec)
         self._out = array("i", (0, 0))
+        self._no_error = array("i")
         self.loss = 0  # sum over the step, Q12
         self.count = 0
         self.correct = -1  # unknown: a probe does not say the class
-        self._fed = self._fed_total = self.fed_loss = 0
+        self._fed = self.fed_loss = 0
+
+    def _scalings(self, spec):
+        """Halvings of the step by gradient-norm scaling, one for each group that is perturbed
+        together."""
+        if not spec["gns"]:
+            return bytes(max(1, len(self._turns)))
+        sizes = [self._values(i, spec["what"]) for i in spec["ops"]]
+        nq = self._probes
+        groups = sizes if self._turns else (sum(sizes),)
+        return bytes(norm_scaling(nq, max(1, d)) for d in groups)
+
+    def _values(self, op, what):
+        """How many values of an operator are perturbed."""
+        plan = self._model.plan
+        o = L.op_base(op)
+        row = planner.row_len(plan, o) if what & L.WEIGHTS else 0
+        return plan[o + L.OUT_C] * (row + (what >> 1 & 1) + (what >> 2))
+
+    def _turn(self, step):
+        """Chooses what the step perturbs; its number in `_scaling`."""
+        if not self._turns:
+            return 0
+        turn = step % len(self._turns)
+        op = self._turns[turn]
+        self._params[5] = op
+        self._params[6] = op + 1
+        self.record[1] = op + 1
+        return turn
 
     def prepare(self, data, index, label, cache):
         from .cache import Loader
@@ -65,56 +104,32 @@ class Zo:
         """Nothing to take from it either."""
 
     def estimate(self, step):
-        m = self._model
-        params = self._params
-        out = self._out
-        probe = m.k.probe
-        loader = self._loader
         order = self._order
         labels = self._label
-        plan = m.plan
-        blob = m.blob
-        state = m.state
-        arena = m.arena
         each = self._each
         g = step * self._probes * each
-        loss = 0
+        self._start()
         for p in range(self._probes):
-            params[1] = m.k.derive(self._seed, step, p)
-            total = 0
+            self._seed_probe(step, p)
             for _ in range(each):
                 j = order.at(g)
                 g += 1
-                loader.load(j)
-                params[2] = labels[j]
-                probe(plan, blob, state, arena, params, out)
-                total += out[0] - out[1]
-                loss += out[0] + out[1] >> 1
-            self.put(p, total, step)
-        self.loss = loss
+                self._loader.load(j)
+                self._take(p, j, labels[j])
         self.count = self._probes * each
         self._close(step)
 
     def feed(self, label, step):
         """estimate by single live samples; True when the record is complete."""
-        m = self._model
-        params = self._params
-        out = self._out
         p = self._fed // self._each
         if self._fed == 0:
-            self.loss = 0
-        if self._fed % self._each == 0:
-            self._fed_total = 0
-        params[1] = m.k.derive(self._seed, step, p)
-        params[2] = label
+            self._start()
+        self._seed_probe(step, p)
         self._loader.load(0)
-        m.k.probe(m.plan, m.blob, m.state, m.arena, params, out)
-        self._fed_total += out[0] - out[1]
-        self.fed_loss = out[0] + out[1] >> 1
-        self.loss += self.fed_loss
+        before = self.loss
+        self._take(p, 0, label)
+        self.fed_loss = self.loss - before
         self._fed += 1
-        if self._fed % self._each == 0:
-            self.put(p, self._fed_total, step)
         if self._fed < self._probes * self._each:
             return False
         self._fed = 0
@@ -122,19 +137,55 @@ class Zo:
         self._close(step)
         return True
 
-    def put(self, p, total, step):
-        """Coefficient of probe p from the sum of its loss differences; a negative shift of the
-        step goes into it."""
-        c = total >> self._scale
-        clip = self._clip
-        c = clip if c > clip else -clip if c < -clip else c
-        shift = self._shift + extra_shift(step, self.steps)
-        record.put16(self.record, record.HEADER + 2 * p, c << -shift if shift < 0 else c)
+    def _start(self):
+        self.loss = 0
+        for p in range(self._probes):
+            self._diffs[p] = 0
+
+    def _seed_probe(self, step, p):
+        if p == 0:
+            self._turn(step)
+        self._params[1] = self._model.k.derive(self._seed, step, p)
+
+    def _take(self, p, j, label):
+        """Probe p on sample j of the draw, which is loaded."""
+        m = self._model
+        out = self._out
+        self._params[2] = label
+        m.k.probe(m.plan, m.blob, m.state, m.arena, self._params, out)
+        self._diffs[p] += out[0] - out[1]
+        self.loss += out[0] + out[1] >> 1
 
     def _close(self, step):
-        record.put32(self.record, 4, step)
-        shift = self._shift + extra_shift(step, self.steps)
-        record.put16(self.record, 10, shift if shift > 0 else 0)
+        """The record, from the sums of loss differences; a negative shift goes into the
+        coefficients."""
+        diffs = self._diffs
+        n = self._probes
+        self.flat = True
+        for p in range(n):
+            self.flat = self.flat and diffs[p] == 0
+            if self._rule != "sign":
+                diffs[p] = _down(diffs[p], self._scale)
+        settle(diffs, n, self._rule, self._clip)
+        shift = self._shift + self._scaling[self._turn(step)]
+        if self._schedule == "step":
+            shift += extra_shift(step, self.steps)
+        elif self._schedule == "cosine":
+            factor = cosine(step, self.steps)
+            shift += 4
+            for p in range(n):
+                diffs[p] = diffs[p] * factor >> 4
+        rec = self.record
+        for p in range(n):
+            c = diffs[p]
+            c = c << -shift if shift < 0 else c
+            record.put16(rec, self._coefs + 2 * p, c)
+        record.put32(rec, 4, step)
+        record.put16(rec, 10, max(0, min(shift, 31)))
+
+
+def _down(v, n):
+    return v >> n if n > 0 else v << -n
 
 
 def _log2(n):
@@ -152,16 +203,24 @@ class ZoUpdate:
         self._model = model
         self._seed = seed
         self._params = array("i", (lo, hi, what, 0, 0))
+        self._lo = lo
+        self._hi = hi
         self._pairs = array("i", bytearray(8 * 64))
 
     def apply(self, rec):
+        self.move(rec, record.HEADER, record.get16(rec, 2) >> 1, rec[1])
+
+    def move(self, rec, at, n, one=0):
+        """The update with the n coefficients at rec[at]; one: 1 + an operator that moves alone,
+        or 0."""
         m = self._model
         pairs = self._pairs
         step = record.get32(rec, 4)
-        n = record.get16(rec, 2) >> 1
         for p in range(n):
             pairs[2 * p] = m.k.derive(self._seed, step, p)
-            pairs[2 * p + 1] = record.get16s(rec, record.HEADER + 2 * p)
+            pairs[2 * p + 1] = record.get16s(rec, at + 2 * p)
+        self._params[0] = one - 1 if one else self._lo
+        self._params[1] = one if one else self._hi
         self._params[3] = n
         self._params[4] = record.get16s(rec, 10)
         m.k.update(m.plan, m.blob, m.state, m.arena, self._params, pairs)

@@ -11,7 +11,9 @@ import sys
 
 import click
 
-COMMANDS = "quantize import compare plan push run pull eval replay boards doctor romfs".split()
+COMMANDS = (
+    "quantize import compare plan push run pull eval replay simulate boards doctor romfs"
+).split()
 
 
 class Commands(click.Group):

@@ -20,13 +20,14 @@ def locked(self):
 
 
 trainers.Trainer._step = locked
-for name in ("realign", "head", "tail", "spsa", "forward_only", "default"):
+NAMES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
+for name in NAMES:
     for path in (None, journal):
         model = microzo.load(model_path)
         recipe = microzo.recipe(name)
         recipe["samples"] = 40
         for stage in recipe["stages"]:
-            if stage["kind"] == "spsa":
+            if "sides" in stage:
                 stage.update({"steps": 6, "probes": 3, "samples": 2})
             elif stage["kind"] != "realign":
                 stage.update({"epochs": 2, "batch": 8})

@@ -73,9 +73,9 @@ def short(name, samples=40):
     made = microzo.recipe(name)
     made["samples"] = samples
     for stage in made["stages"]:
-        if stage["kind"] == "spsa":
+        if "sides" in stage:
             stage.update(steps=6, probes=3, samples=2)
-        elif stage["kind"] in ("head", "tail"):
+        elif stage["kind"] in ("head", "tail", "node"):
             stage.update(epochs=2, batch=8)
     return made
 

@@ -12,7 +12,7 @@ from microzo import journal as journals
 from microzo import record
 from microzo_host import ramplan
 
-RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")
+RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
 
 
 def run(path, model_path, data, name, **options):

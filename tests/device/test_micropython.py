@@ -40,7 +40,7 @@ def lines(request, tmp_path_factory, model_path, data_paths):
 
 
 def test_a_step_allocates_nothing(lines):
-    assert len(lines) == 12
+    assert len(lines) == 24
 
 
 def test_micropython_gives_the_bits_of_cpython(lines, model_path, data_paths):

@@ -23,6 +23,7 @@ BAD_INTS = {
     ("assign", 2): (-1, 5, 2),
     ("head_grad", 4): (-1, 5, 0, 1),
     ("tail_grad", 4): (-1, 5, 0, 1, 2, 4), ("tail_grad", 5): (-1, 5, 0, 1, 2, 3),
+    ("node_grad", 2): (-1, 5, 2), ("node_grad", 3): (-1, 32),
     ("apply_grad", 2): (-1, 5, 2), ("apply_grad", 3): (-1, 32), ("apply_grad", 4): (-1, 32),
     ("export_weights", 2): (-1, 5, 2),
     ("signs", 0): (-1, 1 << 30), ("signs", 1): (-1,), ("signs", 2): (-1,),
@@ -42,12 +43,22 @@ BAD_PARAMS = {
         1: (-1, 1 << 30),
         2: (-1, 10),
         3: (-1, 4),
-        4: (-1, 4),
+        4: (-1, 8),
         5: (-1, 6),
         6: (-1, 6),
         7: (-1, 32),
     },
-    "update": {0: (-1, 6), 1: (-1, 6), 2: (-1, 4), 3: (-1, 65, 3), 4: (-1, 32)},
+    "node": {
+        0: (-1, 2, 4, 5),
+        1: (-1, 1 << 30),
+        2: (-1, 10),
+        3: (-1, 2),
+        4: (0, 128),
+        5: (-1, 257),
+        6: (-1, 32),
+        7: (-1, 32768),
+    },
+    "update": {0: (-1, 6), 1: (-1, 6), 2: (-1, 8), 3: (-1, 65, 3), 4: (-1, 32)},
 }
 BAD_PAIRS = (
     (0, -1),
@@ -140,6 +151,9 @@ def base_cases(rng):
     yield Case("assign", [plan, state, 3, vals])
     yield Case("head_grad", [*nets, 4, err, Buf(bytes(4 * channels * (k + 1)))])
     yield Case("tail_grad", [*nets, 3, 4, err, Buf(bytes(4 * 3 * (conv_k + 1)))])
+    nodes = casegen.ints((3, 5, 3, 1, 16, 256, 9, 512))
+    yield Case("node", [*nets, nodes, Buf(bytes(27)), Buf(bytes(108)), casegen.ints((0, 0))])
+    yield Case("node_grad", [plan, arena, 3, 2, Buf(bytes(108)), Buf(bytes(4 * 3 * (conv_k + 1)))])
     yield Case("apply_grad", [plan, state, 3, 5, 3, Buf(bytes(4 * 3 * (conv_k + 1)))])
     yield Case("export_weights", [plan, state, 4, Buf(bytes(channels * k))])
     yield Case("signs", [5, 6, 7, 40, Buf(bytes(40))])
@@ -156,6 +170,7 @@ OUTPUTS = {
     "init_state": (2,),
     "stats": (2, 3, 6), "stats_finish": (3,), "realign": (6,), "assign": (1,),
     "head_grad": (2, 3, 6),
+    "node": (2, 3, 5, 6, 7), "node_grad": (1, 4, 5),
     "tail_grad": (2, 3, 7), "apply_grad": (1, 5), "export_weights": (3,), "signs": (4,),
     "shuffle": (1,), "seal": (0,),
     "requant": (3,),
@@ -176,7 +191,7 @@ ALIGNED = {
     "input": (0,), "forward": (0, 2, 3), "loss": (0, 1, 3), "probe": (0, 4, 5),
     "update": (0, 2, 4, 5), "stats": (6,),
     "stats_finish": (2, 3), "realign": (1, 4, 6), "assign": (1, 3), "head_grad": (5, 6),
-    "tail_grad": (6, 7),
+    "tail_grad": (6, 7), "node": (0, 4, 6, 7), "node_grad": (0, 1, 4, 5),
     "apply_grad": (1, 5), "export_weights": (0, 1), "shuffle": (1,), "requant": (0, 3),
     "init_state": (0, 1, 2),
 }  # fmt: skip

@@ -87,7 +87,7 @@ class NetCases:
         lo = rng.choice((0, net.first, rng.randint(0, self.n)))
         hi = rng.choice((self.n, rng.randint(lo, self.n)))
         params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3),
-        rng.randint(0, 3), lo, hi,
+        rng.randint(0, 7), lo, hi,
                   rng.choice((0, 0, 1, 2, 5, 8, 31)))  # fmt: skip
         args = self.net_args(L.PIN_LEN)
         return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), ints((-1, -1))])
@@ -103,7 +103,7 @@ class NetCases:
         params = (
             rng.choice((0, lo)),
             self.n,
-            rng.randint(0, 3),
+            rng.randint(0, 7),
             n,
             rng.choice((0, 1, 4, 8, 12, 20, 31)),
         )
@@ -194,6 +194,39 @@ class NetCases:
             [self.plan_buf(), Buf(self.net.state()), i, shift, decay, gradient(rng, count)],
         )
 
+    def node(self):
+        rng, plan = self.rng, self.plan
+        i = self.pick(lambda o: planner.is_weighted(plan, o) and o < L.op_base(self.n - 1))
+        if i is None:
+            return None
+        n = planner.out_size(plan, L.op_base(i))
+        params = (
+            i, seed(rng), rng.randrange(plan[L.CLASSES]), rng.randint(0, 1),
+            rng.choice((1, 5, 16, 127, rng.randint(1, 127))),
+            rng.choice((0, 256, rng.randint(0, 256))), rng.choice((0, 8, 9, 31)),
+            rng.choice((0, 512, 32767)),
+        )  # fmt: skip
+        args = self.net_args(L.PIN_LEN)
+        return Case(
+            "node",
+            [*args, ints(params), Buf(bytes(n)), gradient(rng, n), ints((-1, -1))],
+        )
+
+    def node_grad(self):
+        rng, plan = self.rng, self.plan
+        i = self.pick_weighted()
+        if i is None:
+            return None
+        o = L.op_base(i)
+        n = planner.out_size(plan, o)
+        grad = gradient(rng, plan[o + L.OUT_C] * (planner.row_len(plan, o) + 1))
+        sums = ints(
+            (rng.choice((0, 0, rng.randint(-5000, 5000), 1 << 30, -(1 << 30))) for _ in range(n)),
+        )
+        args = self.net_args()
+        shift = rng.choice((0, 1, 3, 16, 31))
+        return Case("node_grad", [args[0], args[3], i, shift, sums, grad])
+
     def export_weights(self):
         i = self.pick_weighted(L.MASTER_OFF)
         if i is None:
@@ -221,7 +254,7 @@ class NetCases:
 NET_FUNCTIONS = (
     "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state",
     "stats", "realign",
-    "assign", "head_grad", "apply_grad", "export_weights",
+    "assign", "head_grad", "node", "node_grad", "apply_grad", "export_weights",
 )  # fmt: skip
 
 

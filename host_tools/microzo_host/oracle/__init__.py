@@ -16,6 +16,8 @@ from .api import (  # noqa: F401
     init_state,
     input,
     loss,
+    node,
+    node_grad,
     probe,
     realign,
     requant,

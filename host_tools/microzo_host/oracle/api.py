@@ -12,6 +12,7 @@ import numpy as np
 from microzo import layout as L
 
 from . import gradient, ops, rng, zo
+from . import node as nodes
 from . import stats as statistics
 from .loss import cross_entropy
 from .record import Net, part, readable, require, writable
@@ -52,7 +53,7 @@ def check_seed(seed):
 
 def check_span(net, low, high, what):
     require(0 <= low <= high <= net.n_ops, "lo and hi must satisfy 0 <= lo <= hi <= N_OPS")
-    require(0 <= what <= 3, "what must be 0..3")
+    require(0 <= what <= 7, "what must be 0..7")
 
 
 def version():
@@ -257,6 +258,38 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
     net.input(o), net.output(o)
     gradient.tail(net, o, pool, head, error, target)
+    return 0
+
+
+def node(plan, blob, state, arena, params, y, sums, out):
+    refuse_overlap([state, arena, y, sums, out], [plan, blob, params])
+    net = Net(plan, blob, state, arena)
+    op, seed, label, mode, eps, scale, shift, clip = parameters(params, 8)
+    losses = part(writable(out, 4), 0, 2, np.int32)
+    check_seed(seed)
+    require(0 <= label < net.classes, "the label is out of range")
+    require(0 <= mode <= 1, "mode must be 0 or 1")
+    require(1 <= eps <= 127 and 0 <= clip <= 32767, "eps is 1..127, clip 0..32767")
+    require(0 <= scale <= 256 and 0 <= shift <= 31, "scale is 0..256, shift 0..31")
+    require(0 <= op <= net.n_ops - 2, "op must be before the last operator")
+    ops.check_range(net, op, net.n_ops)
+    o = net.weighted(op)
+    kept = part(writable(y, 1), 0, o.out_size, np.int8)
+    target = part(writable(sums, 4), 0, o.out_size, np.int32)
+    losses[...] = nodes.probe(net, o, seed, label, mode, eps, scale, shift, clip, kept, target)
+    return 0
+
+
+def node_grad(plan, arena, op, shift, sums, grad):
+    refuse_overlap([arena, sums, grad], [plan])
+    net = Net(plan, None, None, arena)
+    o, shift = net.weighted(integer(op)), integer(shift)
+    require(0 <= shift <= 31, "shift must be 0..31")
+    source = part(writable(sums, 4), 0, o.out_size, np.int32)
+    target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
+    net.input(o), net.output(o)
+    net.check_scratch(o)
+    nodes.gradient(net, o, shift, source, target)
     return 0
 
 

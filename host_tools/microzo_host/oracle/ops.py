@@ -69,11 +69,16 @@ class Reading:
     """The parameters one pass reads: precision and perturbation (SPEC.md, 1.4 and 1.5).
 
     perturb(net, o) -> (change of the weights, change of the biases), int64 arrays or 0, in the
-    units of the pass (weights in LSB or in 2^-f LSB, biases before their shift).
+    units of the pass (weights in LSB or in 2^-f LSB, biases before their shift); rescale(net, o)
+    -> the multipliers and shifts of the pass.
     """
 
-    def __init__(self, wide=False, perturb=None):
-        self.wide, self.perturb = wide, perturb
+    def __init__(self, wide=False, perturb=None, rescale=None):
+        self.wide, self.perturb, self.rescale = wide, perturb, rescale
+
+    def scale(self, net, o):
+        """(mult, shift) of the pass, before its shift by f."""
+        return self.rescale(net, o) if self.rescale else net.scale(o)
 
     def fraction(self, o):
         """f of the pass: F for a layer with masters in 16w8a, else 0."""
@@ -103,7 +108,7 @@ def run(net, o, reading):
     x, y = net.input(o), net.output(o)
     if o.weighted:
         acc, f = accumulators(net, o, reading)
-        mult, shift = net.scale(o)
+        mult, shift = reading.scale(net, o)
         scaled = once if o.flags & L.ROUND_ONCE else requant
         out = scaled(acc, mult, shift - f) + o.out_zp
         y[...] = sat(out, o.act_min, o.act_max).reshape(y.shape)

@@ -28,8 +28,30 @@ def bias_signs(o, seed):
     return rng.signs(seed, 4 * o.tid + 1, 1, o.out_c)[0]
 
 
+def scale_signs(o, seed):
+    return rng.signs(seed, 4 * o.tid + 3, 1, o.out_c)[0]
+
+
+def safe_scale(net, o):
+    mult, shift = net.scale(o)
+    return np.maximum(mult, 0), sat(shift, -31, 30)
+
+
+def renormalized(mult, shift):
+    """Multipliers that left [2^30, 2^31) by at most a factor of two, and their shifts."""
+    above, below = mult >= 1 << 31, (mult > 0) & (mult < 1 << 30)
+    mult = np.where(above, mult >> 1, np.where(below, mult << 1, mult))
+    return mult, sat(shift + above.astype(np.int64) - below, -31, 30)
+
+
 def perturbation(sign, seed, wide, what, low, high, eps_shift):
-    """The `perturb` of a Reading: sign * eps * s on what trains in operators low..high-1."""
+    """`perturb` and `rescale` of a Reading: sign * eps * s on what trains in low..high-1."""
+
+    def rescale(net, o):
+        mult, shift = safe_scale(net, o)
+        if low <= o.index < high and what & L.MULTIPLIERS and o.ms_off >= 0:
+            return renormalized(mult + sign * scale_signs(o, seed) * (mult >> 8), shift)
+        return mult, shift
 
     def perturb(net, o):
         dw = db = 0
@@ -40,7 +62,7 @@ def perturbation(sign, seed, wide, what, low, high, eps_shift):
             db = sign * bias_steps(net, o) * bias_signs(o, seed)
         return dw, db
 
-    return perturb
+    return perturb, rescale
 
 
 def probe(net, first, seed, label, mode, what, low, high, eps_shift):
@@ -54,7 +76,7 @@ def probe(net, first, seed, label, mode, what, low, high, eps_shift):
             net,
             first,
             net.n_ops,
-            Reading(wide, perturbation(sign, seed, wide, what, low, high, eps_shift)),
+            Reading(wide, *perturbation(sign, seed, wide, what, low, high, eps_shift)),
         )
         losses[i] = cross_entropy(net.logits(), label)[0]
     return losses
@@ -74,3 +96,9 @@ def update(net, low, high, what, shift, pairs):
             g = sum((coef * bias_signs(o, seed) for seed, coef in pairs), np.int64(0))
             bias = net.state_bias(o)
             bias[...] = sat(bias - rsh(g * bias_steps(net, o), shift + 8), -o.b_max, o.b_max)
+        if what & L.MULTIPLIERS and o.ms_off >= 0:
+            g = sum((coef * scale_signs(o, seed) for seed, coef in pairs), np.int64(0))
+            mult, exponent = safe_scale(net, o)
+            moved = np.clip(mult - rsh(g * (mult >> 8), shift + 8), mult >> 1, 2 * mult)
+            held_mult, held_shift = net.state_scale(o)
+            held_mult[...], held_shift[...] = renormalized(moved, exponent)

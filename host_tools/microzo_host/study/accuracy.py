@@ -51,12 +51,12 @@ class Job:
 def run(job):
     """Whether each test image is right after the job's training: bool (test_images,)."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    adapt, test = _adapt(job), _test(job)
+    adapt, test = adaptation(job), test_of(job)
     if job.recipe == "bp":
         return _back_propagation(job, adapt, test)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(_model_bytes(job.data))
+        path.write_bytes(model_bytes(job.data))
         model = microzo.load(str(path))
     if job.recipe != "zero_shot":
         trainer = microzo.Trainer(model, recipe=job.recipe, seed=job.seed)
@@ -87,15 +87,17 @@ def _contiguous(array):
 
 
 @functools.lru_cache(maxsize=2)
-def _model_bytes(data):
+def model_bytes(data):
+    """The demo network of a data set as a model file."""
     images = datasets.load(data, "pretrain")[0][:CALIBRATION]
     return modelfile.pack(quantize.quantize(demonet.pretrained(data), images))
 
 
-def _adapt(job):
+def adaptation(job, samples=SAMPLES):
+    """(images, labels) that a job trains on."""
     images, labels = datasets.load(job.data, "adapt")
-    index = datasets.draw_balanced(labels, SAMPLES, job.seed)
-    return _corrupt(job, images[index], ADAPT_SEED + job.seed), labels[index]
+    index = datasets.draw_balanced(labels, samples, job.seed)
+    return _contiguous(_corrupt(job, images[index], ADAPT_SEED + job.seed)), labels[index]
 
 
 @functools.lru_cache(maxsize=2)
@@ -104,7 +106,8 @@ def _test_of(data, corruption, severity, count):
     return _corrupt(Job(corruption, severity, 0, "", data=data), images, TEST_SEED), labels
 
 
-def _test(job):
+def test_of(job):
+    """(images, labels) that a job is tested on."""
     return _test_of(job.data, job.corruption, job.severity, job.test_images)
 
 

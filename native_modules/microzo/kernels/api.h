@@ -30,6 +30,8 @@ typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
     X(assign, "rwir", mz_api_assign) \
     X(head_grad, "rrwwirw", mz_api_head_grad) \
     X(tail_grad, "rrwwiirw", mz_api_tail_grad) \
+    X(node, "rrwwrwww", mz_api_node) \
+    X(node_grad, "rwiiww", mz_api_node_grad) \
     X(apply_grad, "rwiiiw", mz_api_apply_grad) \
     X(export_weights, "rriw", mz_api_export_weights) \
     X(signs, "iiiiw", mz_api_signs) \

@@ -20,7 +20,7 @@ int32_t mz_api_update(const mz_arg_t *args) {
     int32_t what = params[2];
     int32_t n = params[3];
     int32_t shift = params[4];
-    if (!mz_within(hi, 0, net.n_ops) || !mz_within(lo, 0, hi) || !mz_within(what, 0, 3)
+    if (!mz_within(hi, 0, net.n_ops) || !mz_within(lo, 0, hi) || !mz_within(what, 0, MZ_WHAT_ALL)
         || !mz_within(n, 0, MZ_MAX_PAIRS) || !shift_ok(shift)) {
         return MZ_E_VALUE;
     }

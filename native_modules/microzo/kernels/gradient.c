@@ -3,8 +3,7 @@
 #include "update.h"
 #include "window.h"
 
-// Saturates before and after, so that a buffer of any content is safe.
-static void accumulate(int32_t *g, int64_t v) {
+void mz_accumulate(int32_t *g, int64_t v) {
     int64_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
     *g = (int32_t)mz_sat64(sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
 }
@@ -18,9 +17,9 @@ void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
     for (int32_t c = 0; c < l->out_c; ++c) {
         int32_t e = error_q8(err[c]);
         for (int32_t k = 0; k < l->k; ++k) {
-            accumulate(grad++, (int64_t)e * (l->in[k] - l->in_zp));
+            mz_accumulate(grad++, (int64_t)e * (l->in[k] - l->in_zp));
         }
-        accumulate(bias++, (int64_t)e * 64);
+        mz_accumulate(bias++, (int64_t)e * 64);
     }
 }
 
@@ -33,8 +32,7 @@ static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k
     return (int32_t)mz_sat64(mz_rsh(sum, 4), -limit, limit);
 }
 
-// Adds h * (x - zp) of one output position to the channel's sums.
-static void scatter(const mz_layer_t *l, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
+void mz_scatter(const mz_layer_t *l, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     int32_t n = (wx.hi - wx.lo) * l->in_c;
@@ -73,15 +71,15 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_laye
                 int32_t ox = left + i % cell_w;
                 int32_t y = l->out[(oy * l->out_w + ox) * l->out_c + c];
                 if (y > l->act_min && y < l->act_max) {
-                    scatter(l, oy, ox, df, sums);
+                    mz_scatter(l, oy, ox, df, sums);
                     bias_sum += df;
                 }
             }
         }
         for (int32_t k = 0; k < l->k; ++k) {
-            accumulate(grad++, sums[k]);
+            mz_accumulate(grad++, sums[k]);
         }
-        accumulate(bias++, bias_sum * 64);
+        mz_accumulate(bias++, bias_sum * 64);
     }
 }
 

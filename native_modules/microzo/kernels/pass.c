@@ -17,6 +17,7 @@ void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const
     view->f = view->wide ? layer->f : 0;
     view->eps = 0;
     view->bias_sign = 0;
+    view->scale_sign = 0;
     view->sums = NULL;
     view->sum_shift = 0;
     if (pass->sign == 0 || index < pass->lo || index >= pass->hi) {
@@ -33,6 +34,10 @@ void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const
     if ((pass->what & MZ_WHAT_BIASES) && layer->state_bias != NULL) {
         view->bias_sign = pass->sign;
         view->bias_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid + 1);
+    }
+    if ((pass->what & MZ_WHAT_SCALES) && layer->state_mult != NULL) {
+        view->scale_sign = pass->sign;
+        view->scale_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid + 3);
     }
 }
 
@@ -87,6 +92,30 @@ static void perturb_biases(const mz_view_t *view, int32_t c, int32_t n, mz_chann
     }
 }
 
+void mz_renormalize(int64_t v, int32_t *mult, int32_t *shift) {
+    int32_t moved = 0;
+    if (v >= (int64_t)1 << 31) {
+        v >>= 1;
+        moved = 1;
+    } else if (v != 0 && v < 1 << 30) {
+        v <<= 1;
+        moved = -1;
+    }
+    *mult = (int32_t)v;
+    *shift = mz_sat(*shift + moved, MZ_SHIFT_MIN, MZ_SHIFT_MAX);
+}
+
+// Multipliers of channels c..c+n-1, by 1/256 of themselves.
+static void perturb_scales(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
+    for (int32_t end = c + n; c < end; ++c, ++channel) {
+        bool negative = mz_sign_bit(mz_word(view->scale_stream, (uint32_t)c >> 5), c);
+        int32_t shift = channel->shift + view->f;
+        int64_t step = (channel->mult >> 8) * view->scale_sign;
+        mz_renormalize(channel->mult + (negative ? -step : step), &channel->mult, &shift);
+        channel->shift = shift - view->f;
+    }
+}
+
 void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channels) {
     const mz_layer_t *l = view->layer;
     const int32_t *biases = (l->state_bias != NULL ? l->state_bias : l->bias) + c;
@@ -102,6 +131,9 @@ void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t 
     }
     if (view->bias_sign) {
         perturb_biases(view, c, n, channels);
+    }
+    if (view->scale_sign) {
+        perturb_scales(view, c, n, channels);
     }
     for (mz_channel_t *channel = channels; f != 0 && channel != end; ++channel) {
         channel->bias *= 1 << f;

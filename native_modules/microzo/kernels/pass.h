@@ -10,6 +10,8 @@ enum {
     MZ_MODE_ONE_SIDED = 2,
     MZ_WHAT_WEIGHTS = 1,
     MZ_WHAT_BIASES = 2,
+    MZ_WHAT_SCALES = 4,
+    MZ_WHAT_ALL = 7,
 };
 
 typedef struct {
@@ -30,6 +32,8 @@ typedef struct {
     int32_t bias_sign; // +1, -1, or 0
     mz_stream_t weight_stream;
     mz_stream_t bias_stream;
+    int32_t scale_sign; // +1, -1, or 0
+    mz_stream_t scale_stream;
     int64_t *sums; // statistics: S1[out_c], S2[out_c] instead of outputs, or NULL
     int32_t sum_shift;
 } mz_view_t;
@@ -49,6 +53,8 @@ void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t 
 int32_t mz_layer_bias(const mz_layer_t *layer, int32_t c);
 int32_t mz_layer_mult(const mz_layer_t *layer, int32_t c);
 int32_t mz_layer_shift(const mz_layer_t *layer, int32_t c);
+// A multiplier that left [2^30, 2^31) by at most a factor of two comes back, with its shift.
+void mz_renormalize(int64_t v, int32_t *mult, int32_t *shift);
 // Perturbation size of a bias, eb[c] of SPEC.md 1.5.
 int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c);
 

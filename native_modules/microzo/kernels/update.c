@@ -174,12 +174,34 @@ static MZ_RARE void update_biases(const mz_layer_t *l, const int32_t *pairs, int
     }
 }
 
+static void update_scales(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+    pairs_t p;
+    int32_t sum[32];
+    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + 3);
+    for (int32_t start = 0; start < l->out_c; start += 32) {
+        int32_t count = mz_min(32, l->out_c - start);
+        gather(&p, (uint32_t)start >> 5, sum);
+        for (int32_t c = start; c < start + count; ++c) {
+            int32_t mult = mz_layer_mult(l, c);
+            int32_t exponent = mz_layer_shift(l, c);
+            int64_t step = mz_rsh((int64_t)sum[c - start] * (mult >> 8), shift + 8);
+            int64_t v = mz_sat64(mult - step, mult >> 1, 2 * (int64_t)mult);
+            mz_renormalize(v, &mult, &exponent);
+            l->state_mult[c] = mult;
+            l->state_shift[c] = (int8_t)exponent;
+        }
+    }
+}
+
 void mz_update(const mz_layer_t *l, int32_t what, const int32_t *pairs, int32_t n, int32_t shift) {
     if ((what & MZ_WHAT_WEIGHTS) && l->master != NULL) {
         update_weights(l, pairs, n, shift);
     }
     if ((what & MZ_WHAT_BIASES) && l->state_bias != NULL) {
         update_biases(l, pairs, n, shift);
+    }
+    if ((what & MZ_WHAT_SCALES) && l->state_mult != NULL) {
+        update_scales(l, pairs, n, shift);
     }
 }
 

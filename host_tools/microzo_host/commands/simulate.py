@@ -1,0 +1,91 @@
+"""`microzo simulate RECIPE...`: many training runs on this computer, side by side."""
+
+import json
+import os
+import pathlib
+
+import click
+import rich.console
+import rich.table
+
+import microzo
+
+from .. import corruptions, datasets
+from ..study import accuracy, runs
+from .common import json_option, progress, report
+
+
+@click.command("simulate")
+@click.argument("recipes", nargs=-1, required=True)
+@click.option("-c", "--corruption", "names", multiple=True, metavar="NAME[:SEVERITY]",
+              help="Corruptions (default: the tuning ones), severity 3 unless given.")  # fmt: skip
+@click.option("-s", "--seeds", default=1, show_default=True, help="Seeds 0..SEEDS-1.")
+@click.option("--set", "changes", multiple=True, metavar="STAGE.SETTING=VALUE",
+              help="Change a setting of every recipe, for example spsa.shift=2.")  # fmt: skip
+@click.option("--data", default="fashion", show_default=True, type=click.Choice(datasets.NAMES))
+@click.option("--test-images", default=2000, show_default=True)
+@click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
+@click.option("--cache", default=str(accuracy.BUILD / "simulate"), show_default=True,
+              help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
+@json_option
+def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json_file):
+    """Train with each of RECIPES (names, or .json files) under corruptions, seed by seed.
+
+    The same recipes as on a board, over the same C kernels: the same bits.
+    """
+    made = [runs.settings(recipe(name), changes) for name in recipes]
+    shifts = [shift(name) for name in names] or corruptions.TUNING
+    wanted = [
+        runs.run_of(one, name, severity, seed, test_images, data)
+        for one in made
+        for name, severity in shifts
+        for seed in range(seeds)
+    ]
+    with progress() as bars:
+        task = bars.add_task("runs", total=len(wanted))
+        found = runs.collect(wanted, cache, jobs, lambda run: bars.update(task, advance=1))
+    rows = [found[run] for run in wanted]
+    if json_file != "-":
+        rich.console.Console().print(table(rows))
+    report(rows, json_file)
+
+
+def recipe(name):
+    """A recipe by name, or from a .json file."""
+    if not name.endswith(".json"):
+        return microzo.recipe(name)
+    try:
+        return json.loads(pathlib.Path(name).read_text())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{name} is no JSON: {error}") from None
+
+
+def shift(text):
+    """(corruption, severity) of NAME or NAME:SEVERITY."""
+    name, _, severity = text.partition(":")
+    if name not in (*corruptions.NAMES, accuracy.CLEAN):
+        raise ValueError(
+            f"unknown corruption {name!r}: choose one of {', '.join(corruptions.NAMES)}"
+        )
+    if severity not in ("", *"12345"):
+        raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
+    return name, int(severity or 3)
+
+
+def table(rows):
+    """Mean accuracy a corruption and recipe, with the spread over seeds."""
+    made = rich.table.Table("corruption", "recipe", "accuracy", "from", "to", "forwards", "bytes")
+    groups = {}
+    for row in rows:
+        key = f"{row['corruption']} {row['severity']}", row["recipe"]
+        groups.setdefault(key, []).append(row)
+    for (name, made_by), group in groups.items():
+        values = [row["accuracy"] for row in group]
+        made.add_row(
+            name,
+            made_by,
+            *(f"{v:.2f}" for v in (sum(values) / len(values), min(values), max(values))),
+            str(group[0]["forwards"]),
+            str(group[0]["ram_bytes"]),
+        )
+    return made

@@ -1,0 +1,107 @@
+"""Runs of a recipe on one corruption with one seed: side by side, kept on disk, continued.
+
+The board's trainer over the host's C kernels: a result is the board's, bit for bit.
+"""
+
+import dataclasses
+import json
+import multiprocessing
+import pathlib
+import tempfile
+
+import microzo
+
+from . import accuracy, cost
+
+
+@dataclasses.dataclass(frozen=True)
+class Run(accuracy.Job):
+    """A job whose recipe is given as data: ``made`` is its JSON."""
+
+    made: str = ""
+    samples: int = accuracy.SAMPLES
+
+
+def run_of(recipe, corruption, severity, seed, test_images, data, label=""):
+    """A Run of a recipe dict."""
+    made = json.dumps(recipe, sort_keys=True)
+    return Run(
+        corruption, severity, seed, label or recipe["name"], test_images, data, made,
+        recipe["samples"],
+    )  # fmt: skip
+
+
+def settings(recipe, changes):
+    """A copy of the recipe with changes such as ``spsa.shift=2`` or ``samples=64``."""
+    made = json.loads(json.dumps(recipe))
+    for text in changes:
+        path, found, value = text.partition("=")
+        if not found:
+            raise ValueError(f"{text!r} is no change: write stage.setting=value")
+        *stage, key = path.split(".")
+        value = int(value) if value.lstrip("-").isdigit() else value
+        targets = [s for s in made["stages"] if s["kind"] in stage] if stage else [made]
+        targets = [t for t in targets if key in t]
+        if not targets:
+            raise ValueError(f"recipe {made['name']} has no setting {path}")
+        for target in targets:
+            target[key] = value
+    return made
+
+
+def perform(run):
+    """The run's fields with accuracy, forwards, macs, ram_bytes, outcomes and warnings."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.safetensors")
+        path.write_bytes(accuracy.model_bytes(run.data))
+        model = microzo.load(str(path))
+    trainer = microzo.Trainer(model, recipe=json.loads(run.made), seed=run.seed)
+    ram = trainer.plan(run.samples).total
+    warnings = set()
+    for step in trainer.run(microzo.ArrayData(*accuracy.adaptation(run, run.samples))):
+        warnings.add(step.warning)
+    images, labels = accuracy.test_of(run)
+    right = accuracy.predictions(model, images) == labels
+    return {
+        **dataclasses.asdict(run),
+        "accuracy": round(100 * float(right.mean()), 3),
+        "forwards": cost.forwards(trainer.program),
+        "macs": cost.macs(model.plan, trainer.program),
+        "ram_bytes": ram,
+        "outcomes": trainer.outcomes(),
+        "warnings": sorted(warnings - {""}),
+    }
+
+
+def kept(run, folder):
+    """The result of a run if it is on disk, else None."""
+    path = _path(run, folder)
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def _path(run, folder):
+    return accuracy.Cache(folder).path(run)
+
+
+def _perform_and_keep(arguments):
+    run, folder = arguments
+    result = perform(run)
+    path = _path(run, folder)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(result) + "\n")
+    temporary.replace(path)
+    return run, result
+
+
+def collect(runs, folder, processes, advance=None):
+    """{run: result}; what is on disk is not run again. advance(run): called for each new one."""
+    done = {run: result for run in runs if (result := kept(run, folder)) is not None}
+    missing = [(run, folder) for run in dict.fromkeys(runs) if run not in done]
+    if not missing:
+        return done
+    with multiprocessing.get_context("spawn").Pool(min(processes, len(missing))) as pool:
+        for run, result in pool.imap_unordered(_perform_and_keep, missing):
+            done[run] = result
+            if advance:
+                advance(run)
+    return done

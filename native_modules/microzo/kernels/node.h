@@ -1,0 +1,22 @@
+// Node perturbation of one operator's int8 output (SPEC.md 1.10).
+#ifndef MZ_NODE_H
+#define MZ_NODE_H
+
+#include "net.h"
+
+typedef struct {
+    int32_t op;
+    int32_t seed;
+    int32_t label;
+    int32_t mode; // MZ_MODE_WIDE or 0
+    int32_t eps;
+    int32_t scale, shift, clip; // of the loss difference
+} mz_node_t;
+
+// Both passes behind the operator, whose output is in the arena and stays there; y: a copy of it.
+int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t *y, int32_t *sums,
+    int32_t *out);
+// Adds the weight gradient of the operator for the output gradient in sums, which become 0.
+void mz_node_gradient(const mz_layer_t *layer, int32_t shift, int32_t *sums, int32_t *grad);
+
+#endif

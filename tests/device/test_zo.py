@@ -1,0 +1,157 @@
+"""Rules, schedules and sides of the zeroth-order stages; what warns; what replays."""
+
+from array import array
+
+import pytest
+import small
+
+import microzo
+from microzo import layout as L
+from microzo import rules, schedule, watch
+from microzo_host import native, oracle
+
+VARIANTS = (
+    {"sides": 1},
+    {"rule": "sign", "clip": 40},
+    {"rule": "spread", "schedule": "cosine"},
+    {"schedule": "constant", "mode": 1, "eps_shift": 1},
+    {"sides": 1, "mode": 1, "rule": "spread"},
+    {"probes": 6, "samples": 1},
+    {"by_layer": 1, "gns": 1, "sides": 1, "rule": "spread"},
+)
+
+
+def recipe(name="spsa", **changes):
+    made = small.short(name)
+    made["stages"][-1].update(changes)
+    return made
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_every_variant_gives_the_oracle_s_bits_and_replays(
+    changes, tmp_path, model_path, data, with_kernels
+):
+    found = []
+    for module in (native, oracle):
+        with_kernels(module)
+        model = microzo.load(model_path)
+        path = str(tmp_path / module.__name__)
+        small.train(model, data, recipe(**changes), journal=path)
+        found.append(bytes(model.state))
+        copy = microzo.load(model_path)
+        assert microzo.replay(copy, path) is True
+        assert bytes(copy.state) == found[-1]
+    assert found[0] == found[1]
+
+
+def test_elastic_replays_with_its_data_alone(tmp_path, model_path, data):
+    model, path = microzo.load(model_path), str(tmp_path / "run")
+    small.train(model, data, recipe("elastic", guard=""), journal=path)
+    copy = microzo.load(model_path)
+    assert microzo.replay(copy, path, data) is True
+    assert bytes(copy.state) == bytes(model.state)
+    with pytest.raises(ValueError, match="same data"):
+        microzo.replay(microzo.load(model_path), path)
+
+
+def test_elastic_moves_the_body_as_spsa_does(model_path, data):
+    found = []
+    for name in ("elastic", "spsa"):
+        made = recipe(name, guard="", steps=1)
+        model = microzo.load(model_path)
+        trainer = small.train(model, data, made, layers=[0, 1, 2])
+        plan = model.plan
+        places = [plan[L.op_base(i) + L.MASTER_OFF] for i in (0, 1, 2)]
+        found.append([bytes(model.state)[at : at + 48] for at in places])
+        assert trainer.at.finished
+    assert found[0] == found[1]
+
+
+def test_elastic_trains_body_and_head(model, data):
+    trainer = microzo.Trainer(model, small.short("elastic"))
+    spec = next(iter(trainer.run(data))) and trainer.program["stages"][0]
+    assert spec["ops"] == [0, 1, 2] and spec["head"] == 4 and spec["hi"] == 3
+
+
+def test_one_sided_probes_share_a_clean_loss(model, data):
+    trainer = small.train(model, data, recipe(sides=1, steps=1, probes=5, samples=2))
+    assert trainer.info.count == 2
+
+
+@pytest.mark.parametrize(
+    "rule, made",
+    (("value", [6, -7, 0, 1]), ("sign", [50, -50, 50, 50]), ("spread", [50, -50, 50, 50])),
+)
+def test_rules(rule, made):
+    diffs = array("i", (100, -100, 10, 30))
+    rules.settle(diffs, 4, rule, 50)
+    assert diffs.tolist() == made or rule == "spread"
+    if rule == "spread":
+        diffs = array("i", (100, -100, 10, 30))
+        rules.settle(diffs, 4, rule, 2000)
+        assert diffs.tolist() == [426, -427, 42, 128]  # 60 is the mean absolute value
+
+
+def test_spread_does_not_depend_on_the_scale_of_the_loss():
+    small_diffs, large = array("i", (3, -9, 6)), array("i", (300, -900, 600))
+    for diffs in (small_diffs, large):
+        rules.settle(diffs, 3, "spread", 2000)
+    assert small_diffs.tolist() == large.tolist()
+
+
+def test_cosine_falls_from_one_to_zero():
+    factors = [schedule.cosine(t, 100) for t in range(100)]
+    assert factors[0] == 256 and factors[50] == 128 and factors[-1] <= 2
+    assert factors == sorted(factors, reverse=True)
+
+
+def warnings_of(model, data, **changes):
+    trainer = microzo.Trainer(model, recipe(steps=20, **changes))
+    return {step.warning for step in trainer.run(data)}
+
+
+def test_a_step_that_is_too_small_warns(model, data):
+    assert watch.STILL in warnings_of(model, data, shift=28, first_shift=28)
+
+
+def test_a_perturbation_that_is_too_small_warns(model, data):
+    assert watch.EQUAL in warnings_of(model, data, what=1, mode=1, eps_shift=31)
+
+
+def test_weights_at_their_limit_warn(model, data):
+    found = warnings_of(
+        model, data, rule="sign", clip=8192, shift=0, first_shift=0, schedule="constant"
+    )
+    assert watch.FULL in found
+
+
+def test_a_usual_run_does_not_warn(model, data):
+    assert warnings_of(model, data) == {""}
+
+
+def test_by_layer_moves_one_operator_a_step(model, data):
+    trainer = microzo.Trainer(
+        model, recipe(by_layer=1, guard="", what=1, first_shift=-4, schedule="constant")
+    )
+    before, moved = None, []
+    plan = model.plan
+    for _ in trainer.run(data):
+        state = bytes(model.state)
+        if before is not None:
+            ends = [plan[L.op_base(i) + L.MASTER_OFF] for i in (0, 1, 2, 4)] + [len(state)]
+            moved.append([state[a:b] != before[a:b] for a, b in zip(ends, ends[1:], strict=False)])
+        before = state
+    assert [m.index(True) for m in moved] == [1, 2, 3, 0, 1] and all(sum(m) == 1 for m in moved)
+
+
+def test_norm_scaling_is_half_the_log_of_its_factor():
+    assert [schedule.norm_scaling(q, d) for q, d in ((1, 1), (1, 64), (1, 1 << 14))] == [0, 3, 7]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    ({"sides": 3}, {"rule": "magic"}, {"schedule": "magic"}, {"schedule": "cosine", "clip": 4000}),
+)
+def test_bad_settings_are_refused(changes, model):
+    with pytest.raises(ValueError, match="spsa"):
+        microzo.Trainer(model, recipe(**changes))

@@ -1,0 +1,60 @@
+"""`microzo simulate`: runs are kept, go on, and are what a trainer makes."""
+
+import json
+
+import click.testing
+import pytest
+
+import microzo
+from microzo_host import cli
+from microzo_host.study import accuracy, cost, runs
+
+
+def quick():
+    return runs.settings(
+        microzo.recipe("spsa"), ["spsa.steps=2", "spsa.probes=2", "samples=20", "spsa.guard="]
+    )
+
+
+def test_settings_change_a_copy():
+    recipe = microzo.recipe("forward_only")
+    made = runs.settings(recipe, ["spsa.shift=4", "samples=64", "spsa.rule=sign"])
+    assert made["samples"] == 64 and made["stages"][1]["rule"] == "sign"
+    assert recipe["samples"] == 256 and recipe["stages"][1]["shift"] == 1
+    with pytest.raises(ValueError, match="no setting tail.shift"):
+        runs.settings(recipe, ["tail.shift=4"])
+
+
+def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
+    run = runs.run_of(quick(), "noise", 3, 0, 50, "mnist")
+    found = runs.collect([run], tmp_path, 1)[run]
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(accuracy.model_bytes("mnist"))
+    model = microzo.load(str(path))
+    trainer = microzo.Trainer(model, quick(), seed=0)
+    for _ in trainer.run(microzo.ArrayData(*accuracy.adaptation(run, 20))):
+        pass
+    images, labels = accuracy.test_of(run)
+    right = accuracy.predictions(model, images) == labels
+    assert found["accuracy"] == round(100 * float(right.mean()), 3)
+    assert found["forwards"] == cost.forwards(trainer.program) == 2 * 2 * 2 * 8
+    told = []
+    assert runs.collect([run], tmp_path, 1, told.append)[run] == found and not told
+
+
+def test_command_writes_rows(tmp_path):
+    file = tmp_path / "quick.json"
+    file.write_text(json.dumps(quick()))
+    out = tmp_path / "out.json"
+    arguments = ["simulate", str(file), "-c", "rotate:2", "--data", "mnist", "-j", "1"]
+    arguments += ["--test-images", "50", "--cache", str(tmp_path / "c"), "--json", str(out)]
+    result = click.testing.CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 0, result.output
+    assert "rotate 2" in result.output
+    (row,) = json.loads(out.read_text())
+    assert row["severity"] == 2 and row["ram_bytes"] > 0
+
+
+def test_unknown_corruption_is_named():
+    result = click.testing.CliRunner().invoke(cli.main, ["simulate", "spsa", "-c", "storm"])
+    assert result.exit_code == 1 and "storm" in result.output
