@@ -79,7 +79,19 @@ static void collect_buffer(mp_obj_t object, mp_uint_t access, mz_arg_t *arg) {
     }
 }
 
-static mp_obj_t call(const char *signature, mz_entry_t entry, const mp_obj_t *objects) {
+#define INDEX(name, signature, function) INDEX_##name,
+enum { MZ_API(INDEX) };
+
+#define ROW(name, signature, function) { signature, function },
+static const struct {
+    const char *signature;
+    mz_entry_t entry;
+} api[] = { MZ_API(ROW) };
+
+// Arguments in the order of DEFINE's functions: those are but a jump with an index.
+static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
+    const char *signature = api[index].signature;
+    (void)n_args;
     mz_arg_t args[MZ_MAX_ARGS];
     for (int32_t i = 0; signature[i]; ++i) {
         switch (signature[i]) {
@@ -94,7 +106,7 @@ static mp_obj_t call(const char *signature, mz_entry_t entry, const mp_obj_t *ob
                 break;
         }
     }
-    int32_t result = mz_invoke(signature, entry, args);
+    int32_t result = mz_invoke(signature, api[index].entry, args);
     if (result < 0) {
         raise_status(result);
     }
@@ -103,8 +115,7 @@ static mp_obj_t call(const char *signature, mz_entry_t entry, const mp_obj_t *ob
 
 #define DEFINE(name, signature, function) \
     static mp_obj_t microzo_##name(size_t n_args, const mp_obj_t *args) { \
-        (void)n_args; \
-        return call(signature, function, args); \
+        return call(n_args, args, INDEX_##name); \
     } \
     static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(microzo_##name##_obj, sizeof(signature) - 1, \
     sizeof(signature) - 1, microzo_##name);

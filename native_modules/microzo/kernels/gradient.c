@@ -5,7 +5,7 @@
 
 void mz_accumulate(int32_t *g, int64_t v) {
     int64_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
-    *g = (int32_t)mz_sat64(sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+    *g = mz_clip(sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
 }
 
 static int32_t error_q8(int32_t err) {
@@ -29,23 +29,34 @@ static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k
     for (int32_t c = 0; c < head->out_c; ++c) {
         sum += (int64_t)mz_plain_weight(head, c * head->k + k) * error_q8(err[c]);
     }
-    return (int32_t)mz_sat64(mz_rsh(sum, 4), -limit, limit);
+    return mz_clip(mz_rsh(sum, 4), -limit, limit);
 }
 
-void mz_scatter(const mz_layer_t *l, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
+void mz_scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
-    int32_t n = (wx.hi - wx.lo) * l->in_c;
+    bool deep = l->kind == MZ_DWCONV;
+    int32_t source = deep ? c / l->multiplier : 0;
+    int32_t width = deep ? 1 : l->in_c; // of a cell, in sums
+    int32_t step = deep ? l->in_c : 1;
+    int32_t n = (wx.hi - wx.lo) * width;
     if (n == 0) {
         return;
     }
     for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c;
-        int32_t *to = sums + (ky * l->k_w + wx.lo) * l->in_c;
+        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c + source;
+        int32_t *to = sums + (ky * l->k_w + wx.lo) * width;
         for (int32_t i = 0; i < n; ++i) {
-            to[i] += h * (x[i] - l->in_zp);
+            to[i] += h * (x[i * step] - l->in_zp);
         }
     }
+}
+
+void mz_gradient_add(const mz_layer_t *l, int32_t c, const int32_t *sums, int32_t bias_sum, int32_t *grad) {
+    for (int32_t k = 0; k < l->k; ++k) {
+        mz_accumulate(&grad[c * l->k + k], sums[k]);
+    }
+    mz_accumulate(&grad[l->out_c * l->k + c], (int64_t)bias_sum * 64);
 }
 
 void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_layer_t *head,
@@ -56,7 +67,6 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_laye
     int32_t cells_h = l->out_h / cell_h;
     int32_t cells_w = l->out_w / cell_w;
     int32_t *sums = (int32_t *)l->scratch;
-    int32_t *bias = grad + l->out_c * l->k;
     for (int32_t c = 0; c < l->out_c; ++c) {
         int32_t bias_sum = 0;
         for (int32_t k = 0; k < l->k; ++k) {
@@ -71,15 +81,12 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_laye
                 int32_t ox = left + i % cell_w;
                 int32_t y = l->out[(oy * l->out_w + ox) * l->out_c + c];
                 if (y > l->act_min && y < l->act_max) {
-                    mz_scatter(l, oy, ox, df, sums);
+                    mz_scatter(l, c, oy, ox, df, sums);
                     bias_sum += df;
                 }
             }
         }
-        for (int32_t k = 0; k < l->k; ++k) {
-            mz_accumulate(grad++, sums[k]);
-        }
-        mz_accumulate(bias++, bias_sum * 64);
+        mz_gradient_add(l, c, sums, bias_sum, grad);
     }
 }
 
@@ -93,13 +100,13 @@ void mz_gradient_apply(const mz_layer_t *l, int32_t shift, int32_t decay, int32_
     for (int32_t i = 0; i < l->out_c * l->k; ++i) {
         int64_t taken = step(grad++, shift, decay);
         if (l->master != NULL) {
-            l->master[i] = (int16_t)mz_sat64(l->master[i] - taken, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+            l->master[i] = (int16_t)mz_clip(l->master[i] - taken, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
         }
     }
     for (int32_t c = 0; c < l->out_c; ++c) {
         int64_t taken = step(grad++, shift - 4, decay);
         if (l->state_bias != NULL) {
-            l->state_bias[c] = (int32_t)mz_sat64(l->state_bias[c] - taken, -l->b_max, l->b_max);
+            l->state_bias[c] = mz_clip(l->state_bias[c] - taken, -l->b_max, l->b_max);
         }
     }
 }

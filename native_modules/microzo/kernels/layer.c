@@ -3,19 +3,19 @@
 
 #define MAX_SIDE 65535
 #define MAX_WINDOW 255
-#define MAX_BYTES ((int64_t)1 << 24)
+#define MAX_BYTES (1 << 24)
 
-// Sizes of copied words; every factor is small, so 64 bits never overflow.
-static int64_t product(int32_t a, int32_t b, int32_t c) {
-    return (int64_t)a * b * c;
+// A size of checked words, at most MAX_BYTES, which no operator may reach.
+static MZ_RARE int32_t product(int32_t a, int32_t b, int32_t c) {
+    return mz_clip((int64_t)a * b * c, 0, MAX_BYTES);
 }
 
 // The address of `bytes` bytes at `offset` of a span, or NULL.
-static void *place(mz_span_t span, int32_t offset, int64_t bytes, int32_t align) {
-    if (offset < 0 || offset % align != 0 || bytes > span.len || offset > span.len - bytes) {
+static MZ_RARE void *place(const mz_span_t *span, int32_t offset, int32_t bytes, int32_t align) {
+    if (offset < 0 || (offset & (align - 1)) || bytes > span->len || offset > span->len - bytes) {
         return NULL;
     }
-    return span.data + offset;
+    return span->data + offset;
 }
 
 int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
@@ -37,11 +37,11 @@ int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
     net->scratch_len = 0;
     if (net->use & MZ_USE_ARENA) {
         net->scratch_len = h[MZ_H_SCRATCH_LEN];
-        net->logits = place(net->arena, h[MZ_H_LOGITS_OFF], 4 * (int64_t)net->classes, 4);
+        net->logits = place(&net->arena, h[MZ_H_LOGITS_OFF], 4 * net->classes, 4);
         if (net->scratch_len < 0) {
             return MZ_E_SCRATCH;
         }
-        net->scratch = place(net->arena, h[MZ_H_SCRATCH_OFF], net->scratch_len, 4);
+        net->scratch = place(&net->arena, h[MZ_H_SCRATCH_OFF], net->scratch_len, 4);
         if (net->logits == NULL || net->scratch == NULL) {
             return MZ_E_OFFSET;
         }
@@ -53,10 +53,20 @@ int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
     return MZ_OK;
 }
 
-static void copy_words(const int32_t *from, int32_t *to) {
-    for (int32_t i = 0; i < MZ_OP_WORDS; ++i) {
+static MZ_RARE void copy_words(const int32_t *from, int32_t n, int32_t *to) {
+    for (int32_t i = 0; i < n; ++i) {
         to[i] = from[i];
     }
+}
+
+// Whether n words of an operator are lo..hi.
+static MZ_RARE bool all_within(const int32_t *words, int32_t n, int32_t lo, int32_t hi) {
+    for (int32_t i = 0; i < n; ++i) {
+        if (!mz_within(words[i], lo, hi)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, int32_t s, int32_t out) {
@@ -80,30 +90,18 @@ static int32_t second_size(const mz_layer_t *l) {
     return places * (l->flags & MZ_FLAG_SPREAD_C ? 1 : l->in_c);
 }
 
-static bool sides_ok(int32_t h, int32_t w, int32_t c) {
-    return mz_within(h, 1, MAX_SIDE) && mz_within(w, 1, MAX_SIDE) && mz_within(c, 1, MAX_SIDE);
-}
-
-static bool windows_ok(int32_t a, int32_t b, int32_t least) {
-    return mz_within(a, least, MAX_WINDOW) && mz_within(b, least, MAX_WINDOW);
-}
-
-static int32_t check_shape(mz_layer_t *l) {
-    if (!sides_ok(l->in_h, l->in_w, l->in_c) || !sides_ok(l->out_h, l->out_w, l->out_c)
-        || !windows_ok(l->k_h, l->k_w, 1) || !windows_ok(l->s_h, l->s_w, 1)
-        || !windows_ok(l->p_t, l->p_b, 0) || !windows_ok(l->p_l, l->p_r, 0)) {
+static int32_t check_shape(const int32_t *w, mz_layer_t *l) {
+    if (!all_within(w + MZ_O_IN_H, 6, 1, MAX_SIDE) || !all_within(w + MZ_O_K_H, 4, 1, MAX_WINDOW)
+        || !all_within(w + MZ_O_P_T, 4, 0, MAX_WINDOW)) {
         return MZ_E_SHAPE;
     }
-    int64_t in_size = product(l->in_h, l->in_w, l->in_c);
-    int64_t out_size = product(l->out_h, l->out_w, l->out_c);
-    int64_t k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
-    int64_t rows = mz_has_weights(l->kind) ? l->out_c : 1;
-    if (in_size >= MAX_BYTES || out_size >= MAX_BYTES || k >= MAX_BYTES || rows * k >= MAX_BYTES) {
+    l->in_size = product(l->in_h, l->in_w, l->in_c);
+    l->out_size = product(l->out_h, l->out_w, l->out_c);
+    l->k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
+    int32_t weights = product(mz_has_weights(l->kind) ? l->out_c : 1, l->k, 1);
+    if (mz_max(mz_max(l->in_size, l->out_size), mz_max(l->k, weights)) >= MAX_BYTES) {
         return MZ_E_SHAPE;
     }
-    l->in_size = (int32_t)in_size;
-    l->out_size = (int32_t)out_size;
-    l->k = (int32_t)k;
     l->k4 = (l->k + 3) & ~3;
     l->multiplier = 1;
 
@@ -151,9 +149,8 @@ static bool scale_ok(int32_t mult, int32_t shift, int32_t least) {
     return (mult == 0 || mult >= least) && mz_shift_ok(shift);
 }
 
-static int32_t check_quant(const mz_layer_t *l) {
-    if (!mz_within(l->in_zp, -128, 127) || !mz_within(l->in2_zp, -128, 127)
-        || !mz_within(l->out_zp, -128, 127) || !mz_within(l->act_min, -128, 127) || !mz_within(l->act_max, l->act_min, 127)) {
+static int32_t check_quant(const int32_t *w, const mz_layer_t *l) {
+    if (!all_within(w + MZ_O_IN_ZP, 5, -128, 127) || l->act_max < l->act_min) {
         return MZ_E_QUANT;
     }
     if (l->kind == MZ_ADD) {
@@ -202,16 +199,14 @@ static int32_t check_overflow(const mz_layer_t *l) {
     return MZ_OK;
 }
 
-static int64_t scratch_needed(const mz_layer_t *l) {
+static int32_t scratch_needed(const mz_layer_t *l) {
     switch (l->kind) {
-        case MZ_CONV: {
-            int64_t needed = 22 * (int64_t)l->k4 + 128;
-            return needed < 3072 ? 3072 : needed;
-        }
+        case MZ_CONV:
+            return mz_max(22 * l->k4 + 128, 3072);
         case MZ_DENSE:
-            return 12 * (int64_t)l->k4 + 128;
+            return 12 * l->k4 + 128;
         case MZ_DWCONV:
-            return 32 * (int64_t)l->k + 8 * product(l->in_w + l->p_l + l->p_r, l->k_h, 1) + 128;
+            return 32 * l->k + 8 * (l->in_w + l->p_l + l->p_r) * l->k_h + 128;
         default:
             return 0;
     }
@@ -222,12 +217,11 @@ static bool overlaps_out(const mz_layer_t *l, const void *data, int32_t len) {
 }
 
 static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
-    l->in = place(net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
-    l->out = place(net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
-    l->in2 = NULL;
+    l->in = place(&net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
+    l->out = place(&net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
     bool second = mz_has_second(l->kind) && (l->in2_id != -1 || l->kind == MZ_CONCAT);
     if (second) {
-        l->in2 = place(net->arena, w[MZ_O_IN2_OFF], l->in2_size, 4);
+        l->in2 = place(&net->arena, w[MZ_O_IN2_OFF], l->in2_size, 4);
     }
     if (l->in == NULL || l->out == NULL || (second && l->in2 == NULL)) {
         return MZ_E_OFFSET;
@@ -240,16 +234,15 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
                     4 * (uint32_t)net->classes)))) {
         return MZ_E_OFFSET;
     }
-    int64_t needed = scratch_needed(l);
+    int32_t needed = scratch_needed(l);
     l->scratch = net->scratch;
-    l->scratch_len = (int32_t)needed;
+    l->scratch_len = needed;
     // Packed weights must not change while they are used.
     if (needed > net->scratch_len
         || (needed && (mz_bytes_overlap(net->scratch, (uint32_t)needed, l->in, (uint32_t)l->in_size)
             || mz_bytes_overlap(net->scratch, (uint32_t)needed, l->out, (uint32_t)l->out_size)))) {
         return MZ_E_SCRATCH;
     }
-    l->logits = NULL;
     if (l->flags & MZ_FLAG_EMIT_LOGITS) {
         l->logits = net->logits;
     }
@@ -257,23 +250,23 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
 }
 
 static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
-    int64_t c = l->out_c;
-    l->weights = place(net->blob, w[MZ_O_W_OFF], c * l->k, 1);
-    l->bias = place(net->blob, w[MZ_O_B_OFF], 4 * c, 4);
-    l->mult = place(net->blob, w[MZ_O_M_OFF], 4 * c, 4);
-    l->shift = place(net->blob, w[MZ_O_S_OFF], c, 1);
+    int32_t c = l->out_c;
+    l->weights = place(&net->blob, w[MZ_O_W_OFF], c * l->k, 1);
+    l->bias = place(&net->blob, w[MZ_O_B_OFF], 4 * c, 4);
+    l->mult = place(&net->blob, w[MZ_O_M_OFF], 4 * c, 4);
+    l->shift = place(&net->blob, w[MZ_O_S_OFF], c, 1);
     if (l->weights == NULL || l->bias == NULL || l->mult == NULL || l->shift == NULL) {
         return MZ_E_OFFSET;
     }
     if (l->flags & MZ_FLAG_EMIT_LOGITS) {
-        l->lmult = place(net->blob, w[MZ_O_L_OFF], 4 * c, 4);
-        l->lshift = place(net->blob, w[MZ_O_LS_OFF], c, 1);
+        l->lmult = place(&net->blob, w[MZ_O_L_OFF], 4 * c, 4);
+        l->lshift = place(&net->blob, w[MZ_O_LS_OFF], c, 1);
         if (l->lmult == NULL || l->lshift == NULL) {
             return MZ_E_OFFSET;
         }
     }
     if (w[MZ_O_STAT_OFF] != -1) {
-        l->stat = place(net->blob, w[MZ_O_STAT_OFF], 8 * c, 4);
+        l->stat = place(&net->blob, w[MZ_O_STAT_OFF], 8 * c, 4);
         if (l->stat == NULL) {
             return MZ_E_OFFSET;
         }
@@ -284,32 +277,32 @@ static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) 
 // The constant operand of a sum or product, the table of a LUT.
 static int32_t place_constant(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
     if (l->kind == MZ_LUT) {
-        l->weights = place(net->blob, w[MZ_O_W_OFF], 256, 1);
+        l->weights = place(&net->blob, w[MZ_O_W_OFF], 256, 1);
         return l->weights == NULL ? MZ_E_OFFSET : MZ_OK;
     }
     if ((l->kind == MZ_ADD || l->kind == MZ_MUL) && l->in2_id == -1) {
-        l->in2 = place(net->blob, w[MZ_O_W_OFF], l->in2_size, 1);
+        l->in2 = place(&net->blob, w[MZ_O_W_OFF], l->in2_size, 1);
         return l->in2 == NULL ? MZ_E_OFFSET : MZ_OK;
     }
     return MZ_OK;
 }
 
 static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
-    int64_t c = l->out_c;
+    int32_t c = l->out_c;
     if (w[MZ_O_MASTER_OFF] != -1) {
-        l->master = place(net->state, w[MZ_O_MASTER_OFF], 2 * c * l->k, 4);
+        l->master = place(&net->state, w[MZ_O_MASTER_OFF], 2 * c * l->k, 4);
         if (l->master == NULL) {
             return MZ_E_OFFSET;
         }
     }
     if (w[MZ_O_BIAS_OFF] != -1) {
-        l->state_bias = place(net->state, w[MZ_O_BIAS_OFF], 4 * c, 4);
+        l->state_bias = place(&net->state, w[MZ_O_BIAS_OFF], 4 * c, 4);
         if (l->state_bias == NULL) {
             return MZ_E_OFFSET;
         }
     }
     if (w[MZ_O_MS_OFF] != -1) {
-        l->state_mult = place(net->state, w[MZ_O_MS_OFF], 5 * c, 4);
+        l->state_mult = place(&net->state, w[MZ_O_MS_OFF], 5 * c, 4);
         if (l->state_mult == NULL) {
             return MZ_E_OFFSET;
         }
@@ -318,60 +311,18 @@ static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     return MZ_OK;
 }
 
+typedef void *__attribute__((may_alias)) pointer_t;
+
 int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
     int32_t w[MZ_OP_WORDS];
-    copy_words(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index, w);
-    l->kind = w[MZ_O_KIND];
-    l->flags = w[MZ_O_FLAGS];
-    l->tid = w[MZ_O_TID];
-    l->in_id = w[MZ_O_IN];
-    l->in2_id = w[MZ_O_IN2];
-    l->out_id = w[MZ_O_OUT];
-    l->in_h = w[MZ_O_IN_H];
-    l->in_w = w[MZ_O_IN_W];
-    l->in_c = w[MZ_O_IN_C];
-    l->out_h = w[MZ_O_OUT_H];
-    l->out_w = w[MZ_O_OUT_W];
-    l->out_c = w[MZ_O_OUT_C];
-    l->k_h = w[MZ_O_K_H];
-    l->k_w = w[MZ_O_K_W];
-    l->s_h = w[MZ_O_S_H];
-    l->s_w = w[MZ_O_S_W];
-    l->p_t = w[MZ_O_P_T];
-    l->p_b = w[MZ_O_P_B];
-    l->p_l = w[MZ_O_P_L];
-    l->p_r = w[MZ_O_P_R];
-    l->in_zp = w[MZ_O_IN_ZP];
-    l->in2_zp = w[MZ_O_IN2_ZP];
-    l->out_zp = w[MZ_O_OUT_ZP];
-    l->act_min = w[MZ_O_ACT_MIN];
-    l->act_max = w[MZ_O_ACT_MAX];
-    l->f = w[MZ_O_F];
-    l->b_max = w[MZ_O_B_MAX];
-    l->eps_w = w[MZ_O_EPS_W];
-    l->eps_b = w[MZ_O_EPS_B];
-    l->mult1 = w[MZ_O_MULT1];
-    l->shift1 = w[MZ_O_SHIFT1];
-    l->mult2 = w[MZ_O_MULT2];
-    l->shift2 = w[MZ_O_SHIFT2];
-    l->add_mult = w[MZ_O_MULT];
-    l->add_shift = w[MZ_O_SHIFT];
-    l->in = NULL;
-    l->in2 = NULL;
-    l->out = NULL;
-    l->scratch = NULL;
-    l->logits = NULL;
-    l->weights = NULL;
-    l->bias = NULL;
-    l->mult = NULL;
-    l->shift = NULL;
-    l->lmult = NULL;
-    l->lshift = NULL;
-    l->stat = NULL;
-    l->master = NULL;
-    l->state_bias = NULL;
-    l->state_mult = NULL;
-    l->state_shift = NULL;
+    copy_words(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index, MZ_OP_WORDS, w);
+    copy_words(w + MZ_O_KIND, MZ_O_OUT - MZ_O_KIND + 1, &l->kind);
+    copy_words(w + MZ_O_IN_H, MZ_O_ACT_MAX - MZ_O_IN_H + 1, &l->in_h);
+    copy_words(w + MZ_O_F, MZ_O_EPS_B - MZ_O_F + 1, &l->f);
+    copy_words(w + MZ_O_MULT1, MZ_O_SHIFT - MZ_O_MULT1 + 1, &l->mult1);
+    for (pointer_t *p = (pointer_t *)&l->in; p <= (pointer_t *)&l->state_shift; ++p) {
+        *p = NULL;
+    }
 
     bool weighted = mz_has_weights(l->kind);
     bool emits = l->flags & MZ_FLAG_EMIT_LOGITS;
@@ -381,8 +332,8 @@ int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
         || (l->flags & ~known)) {
         return MZ_E_KIND;
     }
-    MZ_TRY(check_shape(l));
-    MZ_TRY(check_quant(l));
+    MZ_TRY(check_shape(w, l));
+    MZ_TRY(check_quant(w, l));
     if (emits && (index != net->n_ops - 1 || l->out_size != l->out_c || l->out_c != net->classes)) {
         return MZ_E_LOGITS;
     }

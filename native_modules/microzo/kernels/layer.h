@@ -34,27 +34,28 @@ typedef struct {
 } mz_net_t;
 
 typedef struct {
-    int32_t kind;
-    int32_t flags;
-    int32_t tid;
-    int32_t in_id, in2_id, out_id;
+    // Words of the plan, in its order; mz_layer_load copies these runs
+    int32_t kind, flags, tid, in_id, in2_id, out_id;
     int32_t in_h, in_w, in_c;
     int32_t out_h, out_w, out_c;
     int32_t k_h, k_w, s_h, s_w;
     int32_t p_t, p_b, p_l, p_r;
     int32_t in_zp, in2_zp, out_zp, act_min, act_max;
-    // Activations
+    int32_t f, b_max, eps_w, eps_b;
+    // ADD; the last two also of MUL and MEAN
+    int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
+    // Sizes
+    int32_t in_size, in2_size, out_size;
+    int32_t scratch_len; // bytes of it that are this operator's
+    int32_t k; // rows of weights: out_c rows of k
+    int32_t k4; // k rounded up to 4
+    int32_t multiplier; // depthwise: output channels of an input channel
+    // Activations; from here on all are pointers, NULL until they are placed
     const int8_t *in;
     const int8_t *in2;
     int8_t *out;
-    int32_t in_size, in2_size, out_size;
     uint8_t *scratch;
-    int32_t scratch_len; // bytes of it that are this operator's
     int32_t *logits; // where EMIT_LOGITS writes, else NULL
-    // Rows of weights: out_c rows of k
-    int32_t k;
-    int32_t k4; // k rounded up to 4
-    int32_t multiplier; // depthwise: output channels of an input channel
     const int8_t *weights; // also the table of a LUT
     const int32_t *bias;
     const int32_t *mult;
@@ -67,9 +68,6 @@ typedef struct {
     int32_t *state_bias;
     int32_t *state_mult;
     int8_t *state_shift;
-    int32_t f, b_max, eps_w, eps_b;
-    // ADD; the last two also of MUL and MEAN
-    int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
 } mz_layer_t;
 
 // Reads and checks the header. net->plan, use and the spans are set by the caller.

@@ -19,7 +19,7 @@ static inline int32_t mz_bias_room(const mz_view_t *view) {
     int32_t eps = view->eps < 0 ? -view->eps : view->eps;
     int64_t reach = (int64_t)(weight * (1 << view->f) + eps) * l->k;
     reach *= mz_max(127 - l->in_zp, l->in_zp + 128);
-    return (int32_t)mz_sat64(((int64_t)1 << 30) - 1 - reach, -1, INT32_MAX);
+    return mz_clip(((int64_t)1 << 30) - 1 - reach, -1, INT32_MAX);
 }
 
 // Whether a fast path may make a layer's outputs: int8, of two roundings, and nothing else.

@@ -68,7 +68,7 @@ static int32_t output_lsb(const mz_layer_t *layer, int32_t c) {
         return 1;
     }
     if (v > (1 << 16) || right < -4) {
-        return (int32_t)mz_sat64(mz_rsh(v, right), 1, 1 << 20); // no multiplier of a network
+        return mz_clip(mz_rsh(v, right), 1, 1 << 20); // no multiplier of a network
     }
     if (right > 0) {
         return mz_max(1, (int32_t)(v + ((uint32_t)1 << (right - 1))) >> right);

@@ -2,7 +2,7 @@
 
 int32_t mz_requant_left(int32_t acc, int32_t mult, int32_t shift) {
     int64_t left = (int64_t)acc * ((int64_t)1 << shift);
-    return mz_high((int32_t)mz_sat64(left, INT32_MIN, INT32_MAX), mult);
+    return mz_high(mz_clip(left, INT32_MIN, INT32_MAX), mult);
 }
 
 int32_t mz_requant_once(int32_t acc, int32_t mult, int32_t shift) {
@@ -12,5 +12,5 @@ int32_t mz_requant_once(int32_t acc, int32_t mult, int32_t shift) {
     }
     int64_t p = (int64_t)acc * mult;
     p = (p + ((int64_t)1 << (right - 1)) - (p < 0)) >> right;
-    return (int32_t)mz_sat64(p, INT32_MIN, INT32_MAX);
+    return mz_clip(p, INT32_MIN, INT32_MAX);
 }

@@ -11,7 +11,7 @@ int32_t mz_stats_finish(int32_t n, int32_t shift, int64_t s1, int64_t s2, int32_
     int64_t var = mz_floor_div(s2 - 2 * q * r, n, &rest) - q * q;
     var = mz_sat64(var, 0, (int64_t)1 << 54);
     int64_t scale = (int64_t)1 << shift;
-    *mean = (int32_t)mz_sat64(mz_rdiv(s1, n) * scale, INT32_MIN, INT32_MAX);
-    *sd = (int32_t)mz_sat64(mz_isqrt((uint64_t)var << 8) * scale, 0, INT32_MAX);
+    *mean = mz_clip(mz_rdiv(s1, n) * scale, INT32_MIN, INT32_MAX);
+    *sd = mz_clip(mz_isqrt((uint64_t)var << 8) * scale, 0, INT32_MAX);
     return MZ_OK;
 }

@@ -13,7 +13,7 @@ typedef struct {
     int32_t sums[MAX_GROUPS][16];
 } pairs_t;
 
-static void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
+static MZ_RARE void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
     p->n = n;
     p->sums[0][0] = 0;
     for (int32_t g = 0; g < n; g += GROUP) {
@@ -43,7 +43,7 @@ static inline void put(int32_t *sum, int32_t v, bool first) {
 }
 
 // Sums of coefficient * sign of 32 elements.
-static void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) {
+static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) {
     for (int32_t g = 0; g == 0 || g < p->n; g += GROUP) {
         const int32_t *sums = p->sums[g / GROUP];
         uint32_t words[GROUP];
@@ -81,11 +81,11 @@ static void move_narrow(int16_t *w, const int32_t *sum, int32_t count, int32_t e
 static MZ_RARE void move_wide(int16_t *w, const int32_t *sum, int32_t count, int32_t eps, int32_t shift) {
     for (int32_t r = 0; r < count; ++r) {
         int64_t v = w[r] - mz_rsh((int64_t)sum[r] * eps, shift);
-        w[r] = (int16_t)mz_sat64(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+        w[r] = (int16_t)mz_clip(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
     }
 }
 
-static void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, int32_t shift) {
+static MZ_BUSY void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, int32_t shift) {
     int32_t sum[32];
     uint32_t next = 0;
     for (int32_t c = 0; c < l->out_c; ++c) {
@@ -104,7 +104,7 @@ static void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, int32
 
 // Up to four pairs: the table holds the steps themselves. A master less any step of more
 // than twice the limit is at its limit.
-static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
     int32_t steps[16];
     uint32_t words[GROUP];
     uint32_t next = 0;
@@ -114,7 +114,7 @@ static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
 #endif
     for (int32_t i = 0; i < 1 << p->n; ++i) {
         int64_t step = mz_rsh((int64_t)p->sums[0][i] * l->eps_w, shift);
-        steps[i] = (int32_t)mz_sat64(step, -2 * MZ_MASTER_LIMIT, 2 * MZ_MASTER_LIMIT);
+        steps[i] = mz_clip(step, -2 * MZ_MASTER_LIMIT, 2 * MZ_MASTER_LIMIT);
         halves = halves && mz_within(steps[i], -32000, 32000);
 #if MZ_DSP
         tops[i] = (int16_t)(MZ_STEP_TOP - steps[i]);
@@ -159,36 +159,27 @@ static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n,
     }
 }
 
-static MZ_RARE void update_biases(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
+// Biases, or multipliers with their shifts.
+static MZ_RARE void update_channels(const mz_layer_t *l, bool scales, const int32_t *pairs, int32_t n,
+    int32_t shift) {
     pairs_t p;
     int32_t sum[32];
-    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + 1);
-    for (int32_t start = 0; start < l->out_c; start += 32) {
-        int32_t count = mz_min(32, l->out_c - start);
-        gather(&p, (uint32_t)start >> 5, sum);
-        for (int32_t r = 0; r < count; ++r) {
-            int64_t step = mz_rsh((int64_t)sum[r] * mz_bias_eps(l, start + r), shift + 8);
-            int64_t v = l->state_bias[start + r] - step;
-            l->state_bias[start + r] = (int32_t)mz_sat64(v, -l->b_max, l->b_max);
+    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + (scales ? 3 : 1));
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        if ((c & 31) == 0) {
+            gather(&p, (uint32_t)c >> 5, sum);
         }
-    }
-}
-
-static void update_scales(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
-    pairs_t p;
-    int32_t sum[32];
-    open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + 3);
-    for (int32_t start = 0; start < l->out_c; start += 32) {
-        int32_t count = mz_min(32, l->out_c - start);
-        gather(&p, (uint32_t)start >> 5, sum);
-        for (int32_t c = start; c < start + count; ++c) {
-            int32_t mult = mz_layer_mult(l, c);
+        int32_t mult = scales ? mz_layer_mult(l, c) : 0;
+        int32_t unit = scales ? mult >> 8 : mz_bias_eps(l, c);
+        int64_t step = mz_rsh((int64_t)sum[c & 31] * unit, shift + 8);
+        if (scales) {
             int32_t exponent = mz_layer_shift(l, c);
-            int64_t step = mz_rsh((int64_t)sum[c - start] * (mult >> 8), shift + 8);
             int64_t v = mz_sat64(mult - step, mult >> 1, 2 * (int64_t)mult);
             mz_renormalize(v, &mult, &exponent);
             l->state_mult[c] = mult;
             l->state_shift[c] = (int8_t)exponent;
+        } else {
+            l->state_bias[c] = mz_clip(l->state_bias[c] - step, -l->b_max, l->b_max);
         }
     }
 }
@@ -198,14 +189,14 @@ void mz_update(const mz_layer_t *l, int32_t what, const int32_t *pairs, int32_t 
         update_weights(l, pairs, n, shift);
     }
     if ((what & MZ_WHAT_BIASES) && l->state_bias != NULL) {
-        update_biases(l, pairs, n, shift);
+        update_channels(l, false, pairs, n, shift);
     }
     if ((what & MZ_WHAT_SCALES) && l->state_mult != NULL) {
-        update_scales(l, pairs, n, shift);
+        update_channels(l, true, pairs, n, shift);
     }
 }
 
-void mz_init_state(const mz_layer_t *l) {
+MZ_RARE void mz_init_state(const mz_layer_t *l) {
     if (l->master != NULL) {
         for (int32_t i = 0; i < l->out_c * l->k; ++i) {
             l->master[i] = (int16_t)(l->weights[i] * 256);

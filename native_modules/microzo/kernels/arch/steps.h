@@ -31,7 +31,7 @@ static inline void mz_run_of_steps(int16_t *w, const uint32_t *words, const int3
 }
 
 // The first `count` elements of a run, n pairs.
-static inline void mz_few_steps(int16_t *w, int32_t count, const uint32_t *words, int32_t n,
+static MZ_BUSY void mz_few_steps(int16_t *w, int32_t count, const uint32_t *words, int32_t n,
     const int32_t *steps) {
     for (int32_t r = 0; r < count; ++r) {
         int32_t index = mz_sign_bit(words[0], r);
