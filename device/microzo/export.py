@@ -55,7 +55,8 @@ def _signed(crc):
 
 
 def _pieces(model):
-    """The blob in buffers, in order, with the trained values in their places."""
+    """The blob in buffers, in order, with the trained values in their places; each is used
+    before the next is made."""
     blob = memoryview(model.blob)
     at = 0
     for begin, op, word in _changed(model.plan):
@@ -88,7 +89,9 @@ def _value(model, op, word):
     o = L.op_base(op)
     channels = plan[o + L.OUT_C]
     if word == L.MASTER_OFF:
-        out = bytearray(channels * planner.row_len(plan, o))
+        n = channels * planner.row_len(plan, o)
+        # a trained board has no large block left; nothing in the arena is needed now
+        out = memoryview(model.arena)[:n] if n <= len(model.arena) else bytearray(n)
         model.k.export_weights(plan, model.state, op, out)
         return out
     if word == L.BIAS_OFF:
