@@ -122,13 +122,11 @@ static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
     }
     for (int32_t c = 0; c < l->out_c; ++c) {
         int16_t *row = l->master + c * l->k;
-#if MZ_DSP
-        if (halves && p->n == 1) {
+        if (p->n == 1 && (halves || !MZ_DSP)) {
             mz_row_one_pair(row, l->k, p->streams[0], next, steps);
             next += mz_row_words(l->k);
             continue;
         }
-#endif
         for (int32_t start = 0; start < l->k; start += 32) {
             draw(p, 0, next++, words);
             int32_t count = l->k - start;

@@ -13,8 +13,15 @@ static inline uint32_t mz_nibbles(const uint32_t *words, int32_t i) {
         | ((words[2] >> i) & 0x11111111) << 2 | ((words[3] >> i) & 0x11111111) << 3;
 }
 
+static inline void mz_put_master(int16_t *w, int32_t v) {
+    if ((uint32_t)(v + MZ_MASTER_LIMIT) > 2 * MZ_MASTER_LIMIT) {
+        v = v < 0 ? -MZ_MASTER_LIMIT : MZ_MASTER_LIMIT;
+    }
+    *w = (int16_t)v;
+}
+
 static inline void mz_one_step(int16_t *w, int32_t step) {
-    *w = (int16_t)mz_sat(*w - step, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+    mz_put_master(w, *w - step);
 }
 
 // A run of 32.
@@ -125,6 +132,35 @@ static void mz_run_of_halves(int16_t *w, const uint32_t *words, const int16_t *t
         at[1] = mz_move_pair(at[1], mz_two_steps(t, v >> 16));
         at[9] = mz_move_pair(at[9], mz_two_steps(t, v >> 20));
         at += 2;
+    }
+}
+
+#else
+
+// One pair, a row of any length.
+static void mz_row_one_pair(int16_t *w, int32_t k, mz_stream_t stream, uint32_t next,
+    const int32_t *steps) {
+    int32_t plus = steps[0];
+    int32_t more = steps[1] - plus;
+    for (; k >= 4; k -= 32) {
+        uint32_t word = mz_word(stream, next++);
+        for (int32_t fours = k < 32 ? k / 4 : 8; fours > 0; --fours) {
+            int32_t a = w[0] - plus, b = w[1] - plus, c = w[2] - plus, d = w[3] - plus;
+            mz_put_master(w, a - more * (int32_t)(word & 1));
+            mz_put_master(w + 1, b - more * (int32_t)((word >> 8) & 1));
+            mz_put_master(w + 2, c - more * (int32_t)((word >> 16) & 1));
+            mz_put_master(w + 3, d - more * (int32_t)((word >> 24) & 1));
+            word >>= 1;
+            w += 4;
+        }
+        if (k < 32) {
+            mz_few_steps(w, k & 3, &word, 1, steps);
+            return;
+        }
+    }
+    if (k > 0) {
+        uint32_t word = mz_word(stream, next);
+        mz_few_steps(w, k, &word, 1, steps);
     }
 }
 
