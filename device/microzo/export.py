@@ -19,27 +19,29 @@ def write(model, path):
     plan[L.BLOB_CRC] = _signed(crc)
     plan[L.PLAN_CRC] = 0
     plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
-    temporary = path + ".tmp"
+    files.write_whole(path, _parts(model, plan))
+
+
+def _parts(model, plan):
     with files.open_for_reading(model.path) as old:
-        with open(temporary, "wb") as f:
-            _copy_header(old, f, model)
-            f.write(plan)
-            for piece in _pieces(model):
-                f.write(piece)
-    files.replace(temporary, path)
+        for part in _header(old, model):
+            yield part
+    yield plan
+    for piece in _pieces(model):
+        yield piece
 
 
-def _copy_header(old, new, model):
+def _header(old, model):
     """Length and JSON of the file the model came from; they do not change with the values."""
     block = bytearray(256)
     view = memoryview(block)
     files.fill(old, view[:8], 8, model.path)
     n = block[0] | block[1] << 8 | block[2] << 16
-    new.write(view[:8])
+    yield view[:8]
     while n:
         part = view[: min(n, len(block))]
         files.fill(old, part, len(part), model.path)
-        new.write(part)
+        yield part
         n -= len(part)
     head = array("i", bytearray(4 * L.HEADER_WORDS))
     files.fill(old, head, 4 * L.HEADER_WORDS, model.path)
