@@ -486,6 +486,7 @@ class Trainer:
             memoryview(self.model.state)[:] = self._mark
             self.at = after
         else:
+            self._leave()  # its cache makes room
             self._writer.close()
             self._restore(self._data)
         self._leave()
