@@ -63,7 +63,7 @@ static void set_rows(const dense_t *s, int32_t c, int32_t n, mz_dot4_t *dot) {
     }
 }
 
-// dot->acc += products of the four rows.
+// dot->acc = products of the four rows, from 0.
 static void products(const dense_t *s, mz_dot4_t *dot) {
     const mz_layer_t *l = s->view->layer;
     if (s->kind == MZ_ROWS_INT8) {
@@ -77,7 +77,7 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
     int32_t drop = s->packed ? 0 : 8 - s->view->f;
     int32_t acc[4];
     for (int32_t i = 0; i < 4; ++i) {
-        acc[i] = dot->acc[i];
+        acc[i] = 0;
     }
 #if MZ_DSP
     dot->mask = (0xffffu << drop & 0xffff) * 0x00010001u;
@@ -86,13 +86,10 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
 #endif
     for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
         mz_dot4_range(dot, s->kind, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
-        for (int32_t i = 0; i < 4; ++i) {
-            dot->acc[i] = 0;
-        }
         mz_dot4_wide(dot);
         for (int32_t i = 0; i < 4; ++i) {
-            dot->rows[i] = (const int16_t *)dot->rows[i] + CHUNK;
             acc[i] += dot->acc[i] >> drop;
+            dot->acc[i] = 0;
         }
     }
     for (int32_t i = 0; i < 4; ++i) {
@@ -118,11 +115,15 @@ static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *othe
     mz_dot4_range(&dot, s->kind, l->scratch, 0, l->k4);
     for (int32_t c = 0; c < l->out_c; c += 4) {
         int32_t n = mz_min(4, l->out_c - c);
-        int32_t signed_sums[4] = {0, 0, 0, 0};
+        int32_t signed_sums[4];
         set_rows(s, c, n, &dot);
         products(s, &dot);
         if (view->eps != 0 && !s->packed) {
             mz_signs_four(&s->signs, c, signed_sums);
+        } else {
+            for (int32_t i = 0; i < 4; ++i) {
+                signed_sums[i] = 0;
+            }
         }
         output(view, c, n, dot.acc, signed_sums);
         if (other != NULL) {

@@ -49,7 +49,14 @@ static inline int32_t weight(const mz_pack_t *p, const int8_t *bytes, const int1
     return masters == NULL ? bytes[i] : (masters[i] + p->add) >> p->shift;
 }
 
-static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, const int8_t *bytes,
+// Rows of whole words go elsewhere with DSP: one copy of this is enough then.
+#if MZ_DSP
+#define EACH_KIND __attribute__((noinline, noclone))
+#else
+#define EACH_KIND inline __attribute__((always_inline))
+#endif
+
+static EACH_KIND void spread(const mz_pack_t *p, const int8_t *bytes,
     const int16_t *masters, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
     int32_t base = p->base;
     int32_t twice = p->twice;

@@ -122,8 +122,19 @@ static void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
     }
     for (int32_t c = 0; c < l->out_c; ++c) {
         int16_t *row = l->master + c * l->k;
-        if (p->n == 1 && (halves || !MZ_DSP)) {
-            mz_row_one_pair(row, l->k, p->streams[0], next, steps);
+#if MZ_DSP
+        if (halves && p->n <= 2) {
+            if (p->n == 1) {
+                mz_row_one_pair(row, l->k, p->streams[0], next, steps);
+            } else {
+                mz_row_two_pairs(row, l->k, p->streams, next, tops);
+            }
+            next += mz_row_words(l->k);
+            continue;
+        }
+#endif
+        if (p->n == 1) {
+            mz_row_any(row, l->k, p->streams[0], next, steps);
             next += mz_row_words(l->k);
             continue;
         }
