@@ -46,9 +46,15 @@ def _layer_rows(core, net, name, found):
         if pack:
             yield _row(core, f"pack {kernel}", name, weights, pack)
         for eps in (1, 3):
-            if perturbed := count(f"{source}-eps{eps}"):
-                title = f"perturb {kernel}" + ("" if eps == 1 else f" by {eps}")
-                yield _row(core, title, name, weights, perturbed - count(source))
+            perturbed = count(f"{source}-eps{eps}")
+            if perturbed == 0:
+                continue
+            title = "" if eps == 1 else f" by {eps}"
+            packed = count(f"{source}-eps{eps}-pack")
+            added = packed - pack if pack else perturbed - count(source)
+            yield _row(core, f"perturb {kernel}{title}", name, weights, added)
+            if pack:
+                yield _row(core, f"{kernel} perturbed{title}", name, macs, perturbed - packed)
         if pair := count(source + "-pair"):
             yield _row(core, f"antithetic pair {kernel}", name, 2 * macs, pair)
     for measure, n in UPDATES.items():

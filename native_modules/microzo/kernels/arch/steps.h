@@ -187,30 +187,47 @@ static MZ_RARE void mz_row_any(int16_t *w, int32_t k, mz_stream_t stream, uint32
 
 #else
 
+// A master plus `base`, less `more` if bit 8 * b of the word is set. On Cortex-M0+ base is
+// from the lower limit: one comparison does for both.
+static inline void mz_choose_step(int16_t *w, uint32_t word, int32_t b, int32_t base, int32_t more) {
+#if MZ_THUMB1
+    int32_t mask = (int32_t)(word << (31 - 8 * b)) >> 31;
+    int32_t v = *w + base - (mask & more);
+    if ((uint32_t)v > 2 * MZ_MASTER_LIMIT) {
+        v = v < 0 ? 0 : 2 * MZ_MASTER_LIMIT;
+    }
+    *w = (int16_t)(v - MZ_MASTER_LIMIT);
+#else
+    int32_t v = *w + base;
+    mz_put_master(w, v - more * (int32_t)((word >> (8 * b)) & 1));
+#endif
+}
+
 // One pair, a row of any length.
 static void mz_row_any(int16_t *w, int32_t k, mz_stream_t stream, uint32_t next,
     const int32_t *steps) {
-    int32_t plus = steps[0];
-    int32_t more = steps[1] - plus;
-    for (; k >= 4; k -= 32) {
+#if MZ_THUMB1
+    int32_t base = MZ_MASTER_LIMIT - steps[0];
+#else
+    int32_t base = -steps[0];
+#endif
+    int32_t more = steps[1] - steps[0];
+    while (k > 0) {
         uint32_t word = mz_word(stream, next++);
-        for (int32_t fours = k < 32 ? k / 4 : 8; fours > 0; --fours) {
-            int32_t a = w[0] - plus, b = w[1] - plus, c = w[2] - plus, d = w[3] - plus;
-            mz_put_master(w, a - more * (int32_t)(word & 1));
-            mz_put_master(w + 1, b - more * (int32_t)((word >> 8) & 1));
-            mz_put_master(w + 2, c - more * (int32_t)((word >> 16) & 1));
-            mz_put_master(w + 3, d - more * (int32_t)((word >> 24) & 1));
+        int32_t left = mz_min(k, 32);
+        k -= left;
+        for (; left >= 4; left -= 4) {
+            mz_choose_step(w, word, 0, base, more);
+            mz_choose_step(w + 1, word, 1, base, more);
+            mz_choose_step(w + 2, word, 2, base, more);
+            mz_choose_step(w + 3, word, 3, base, more);
             word >>= 1;
             w += 4;
         }
-        if (k < 32) {
-            mz_few_steps(w, k & 3, &word, 1, steps);
-            return;
+        for (; left > 0; --left) {
+            mz_choose_step(w++, word, 0, base, more);
+            word >>= 8;
         }
-    }
-    if (k > 0) {
-        uint32_t word = mz_word(stream, next);
-        mz_few_steps(w, k, &word, 1, steps);
     }
 }
 
