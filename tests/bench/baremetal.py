@@ -17,9 +17,7 @@ def sources():
     script += "".join(f"\t@echo $({name})\n" for name in LISTS)
     command = ["make", "-s", "-f", "-"]
     out = subprocess.run(command, input=script, capture_output=True, text=True, check=True)
-    return {
-        name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)
-    }
+    return {name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)}
 
 
 def build(core, out, program="bench", portable=False):

@@ -1,4 +1,4 @@
-"""A training step of the demo network on the emulated board: instructions in all, and in kernels."""
+"""Instructions of a training step of the demo network on the emulated board."""
 
 import ast
 import dataclasses

@@ -70,7 +70,8 @@ def kernel_rows(core, nets, found):
             rows += _layer_rows(core, net, name, found)
     # The same outputs from 4 and from 16 inputs: what is left without inputs.
     short, long = (
-        found[name, 0, "int8"] - found[name, 0, "int8-pack"] for name in ("pw_4-32_14", "pw_16-32_14")
+        found[name, 0, "int8"] - found[name, 0, "int8-pack"]
+        for name in ("pw_4-32_14", "pw_16-32_14")
     )
     outputs = 14 * 14 * 32
     rows.append(_row(core, "output", "requantization", outputs, round(short - (long - short) / 3)))

@@ -193,7 +193,8 @@ static MZ_RARE void store_raw(const columns_t *s, int32_t p, int32_t lane, int32
 }
 
 // All positions of `quads` fast quads, or of one that is not (channels given).
-static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const mz_channel_t *channels) {
+static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
+    const mz_channel_t *channels) {
     const mz_layer_t *l = s->view->layer;
     mz_gemm_t *gemm = &s->gemm;
     int32_t points = l->out_h * l->out_w;

@@ -56,7 +56,8 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
 #define STRING(x) STRING_(x)
 #define STRING_(x) #x
 
-// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the stack: the struct, the end of the input, where to enter the loop.
+// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the
+// stack: the end of the input, the struct.
 #define DOT4(group) \
     ".syntax unified\n" \
     group \
