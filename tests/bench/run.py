@@ -47,7 +47,7 @@ def print_kernels(rows, cores):
         goal = goals.limit(row["core"], row["kernel"], row["layer"])
         text = f"{row['per_mac']:.2f}"
         if goal:
-            text += f" {'!' if row['per_mac'] > goal + 0.005 else '<'} {goal}"
+            text += f" {'!' if row['per_mac'] > goal else '<'} {goal}"
         label = f"{row['kernel']:<26}{row['layer']}"
         lines.setdefault(label, {})[row["core"]] = text
     shown = sorted(lines.items(), key=lambda line: line[0][:26])

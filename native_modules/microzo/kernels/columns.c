@@ -60,7 +60,7 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
 }
 
 // Packs the quad of channels from c; false if its outputs need the general code.
-static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *channels) {
+static MZ_RARE bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *channels) {
     const mz_view_t *view = s->view;
     const mz_layer_t *l = view->layer;
     mz_scale_t *scale = (mz_scale_t *)(void *)(to + s->weight_bytes);

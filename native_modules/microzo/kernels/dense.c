@@ -112,18 +112,17 @@ static void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *s
 static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
     const mz_layer_t *l = view->layer;
     mz_dot4_t dot;
+    int32_t signed_sums[4];
+    for (int32_t i = 0; i < 4; ++i) {
+        signed_sums[i] = 0;
+    }
     mz_dot4_range(&dot, s->kind, l->scratch, 0, l->k4);
     for (int32_t c = 0; c < l->out_c; c += 4) {
         int32_t n = mz_min(4, l->out_c - c);
-        int32_t signed_sums[4];
         set_rows(s, c, n, &dot);
         products(s, &dot);
         if (view->eps != 0 && !s->packed) {
             mz_signs_four(&s->signs, c, signed_sums);
-        } else {
-            for (int32_t i = 0; i < 4; ++i) {
-                signed_sums[i] = 0;
-            }
         }
         output(view, c, n, dot.acc, signed_sums);
         if (other != NULL) {

@@ -8,7 +8,9 @@
 #include "dsp.h"
 #endif
 
-#define UNROLL 4 // groups of inputs in a round
+// Groups of inputs in a round.
+#define UNROLL 4
+#define MASTER_UNROLL 2
 
 // A group is four inputs, without DSP one. Bytes of code for a group:
 #if MZ_DSP
@@ -58,7 +60,7 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
 
 // r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the
 // stack: the end of the input, the struct.
-#define DOT4(group) \
+#define DOT4(unroll, group) \
     ".syntax unified\n" \
     group \
     ".macro mz_group\n" \
@@ -79,7 +81,7 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
     "    bx r10\n" \
     "    .balign 4\n" \
     "1:\n" \
-    "    .rept " STRING(UNROLL) "\n" \
+    "    .rept " STRING(unroll) "\n" \
     "    mz_group\n" \
     "    .endr\n" \
     "    ldr r12, [sp]\n" \
@@ -93,22 +95,23 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
     ".purgem mz_group\n"
 
 __attribute__((naked, noinline)) void mz_dot4_int8(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
+    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_master(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
+    __asm volatile (DOT4(MASTER_UNROLL, ".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_wide(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
+    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
 }
 
 void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    uint32_t rest = (uint32_t)(end - begin) / GROUP % UNROLL;
+    uint32_t unroll = kind == MZ_ROWS_MASTER ? MASTER_UNROLL : UNROLL;
+    uint32_t rest = (uint32_t)(end - begin) / GROUP % unroll;
     dot->x = (const uint8_t *)x + 2 * begin;
     dot->x_end = (const uint8_t *)x + 2 * end;
-    dot->skip = rest ? (UNROLL - rest) * group_code[kind] : 0;
+    dot->skip = rest ? (unroll - rest) * group_code[kind] : 0;
     if (kind == MZ_ROWS_MASTER) {
         dot->mask = 0x00800080; // the rounding
     }
@@ -129,6 +132,7 @@ void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     mz_word_t *to = expanded;
     uint32_t add = mz_both(-l->in_zp);
     if (kind == MZ_ROWS_INT8) {
+        #pragma GCC unroll 2
         for (; from != end; to += 2) {
             put_four(*from++, add, MZ_ROWS_INT8, to);
         }
