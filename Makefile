@@ -93,7 +93,7 @@ demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board 
 	@$(PY) -m microzo_host.demo --data $(DATA)
 
 # LiteRT and ONNX, which judge imported models; only the tests need them.
-test-packages: python
+test-packages: python ## The importers' reference packages, for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,models
 

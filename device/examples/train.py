@@ -19,6 +19,7 @@ SETTINGS = {
     "train": ("train_x.npy", "train_y.npy"),
     "test": ("test_x.npy", "test_y.npy"),
     "recipe": "default",
+    "layers": "auto",
     "steps": None,
     "seed": 1,
     "journal": "train.journal",
@@ -84,6 +85,7 @@ def main(settings):
         trainer = microzo.Trainer(
             model,
             settings["recipe"],
+            settings["layers"],
             seed=settings["seed"],
             journal=journal,
             cache_file=settings["cache_file"],

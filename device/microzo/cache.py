@@ -88,6 +88,7 @@ class Loader:
             m.k.forward(m.plan, m.blob, m.state, m.arena, 0, self._first, self._mode)
 
     def close(self):
+        self._chunks = ()  # whatever still points here, the memory is free
         if self._file is not None:
             self._file.close()
 

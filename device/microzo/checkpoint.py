@@ -20,12 +20,7 @@ def write(path, model, offset, run_crc, gradient=None):
     record.put32(head, 16, sum(len(p) for p in parts[1:]))
     record.put32(head, 20, _body_crc(model.k, parts))
     model.k.seal(head, HEADER_LEN - 4)
-    temporary = path + ".tmp"
-    with open(temporary, "wb") as f:
-        f.write(head)
-        for part in parts:
-            f.write(part)
-    files.replace(temporary, path)
+    files.write_whole(path, [head] + parts)
 
 
 def _body_crc(k, parts):

@@ -19,27 +19,29 @@ def write(model, path):
     plan[L.BLOB_CRC] = _signed(crc)
     plan[L.PLAN_CRC] = 0
     plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
-    temporary = path + ".tmp"
+    files.write_whole(path, _parts(model, plan))
+
+
+def _parts(model, plan):
     with files.open_for_reading(model.path) as old:
-        with open(temporary, "wb") as f:
-            _copy_header(old, f, model)
-            f.write(plan)
-            for piece in _pieces(model):
-                f.write(piece)
-    files.replace(temporary, path)
+        for part in _header(old, model):
+            yield part
+    yield plan
+    for piece in _pieces(model):
+        yield piece
 
 
-def _copy_header(old, new, model):
+def _header(old, model):
     """Length and JSON of the file the model came from; they do not change with the values."""
     block = bytearray(256)
     view = memoryview(block)
     files.fill(old, view[:8], 8, model.path)
     n = block[0] | block[1] << 8 | block[2] << 16
-    new.write(view[:8])
+    yield view[:8]
     while n:
         part = view[: min(n, len(block))]
         files.fill(old, part, len(part), model.path)
-        new.write(part)
+        yield part
         n -= len(part)
     head = array("i", bytearray(4 * L.HEADER_WORDS))
     files.fill(old, head, 4 * L.HEADER_WORDS, model.path)
@@ -55,7 +57,8 @@ def _signed(crc):
 
 
 def _pieces(model):
-    """The blob in buffers, in order, with the trained values in their places."""
+    """The blob in buffers, in order, with the trained values in their places; each is used
+    before the next is made."""
     blob = memoryview(model.blob)
     at = 0
     for begin, op, word in _changed(model.plan):
@@ -88,7 +91,9 @@ def _value(model, op, word):
     o = L.op_base(op)
     channels = plan[o + L.OUT_C]
     if word == L.MASTER_OFF:
-        out = bytearray(channels * planner.row_len(plan, o))
+        n = channels * planner.row_len(plan, o)
+        # a trained board has no large block left; nothing in the arena is needed now
+        out = memoryview(model.arena)[:n] if n <= len(model.arena) else bytearray(n)
         model.k.export_weights(plan, model.state, op, out)
         return out
     if word == L.BIAS_OFF:

@@ -32,6 +32,21 @@ def replace(temporary, path):
         os.rename(temporary, path)
 
 
+def write_whole(path, parts):
+    """A file of the buffers that `parts` gives, whole or not at all."""
+    temporary = path + ".tmp"
+    try:
+        with open(temporary, "wb") as f:
+            for part in parts:
+                f.write(part)
+    except OSError as e:
+        remove(temporary)
+        if e.args and e.args[0] == 28:
+            raise OSError("no room for %s in its file system, delete files there" % path)
+        raise
+    replace(temporary, path)
+
+
 def fill(f, buf, n, path):
     """Reads exactly n bytes, the whole of buf; OSError if the file ends before."""
     if f.readinto(buf) != n:

@@ -39,6 +39,10 @@ class Gradient:
         stays live."""
         self._model.relayout(self.first, (self.conv,) if self.conv >= 0 else ())
 
+    def close(self):
+        """Lets go of the buffers, whatever still points to this object."""
+        self.conv_grad = self.head_grad = None
+
     def clear(self):
         for v in (self.head_grad, self.conv_grad):
             for i in range(len(v)):

@@ -32,13 +32,9 @@ def _model_crcs(model):
 
 def create(k, path, header, records):
     """A new journal, whole or not at all: one without its first records could not go on."""
-    temporary = path + ".tmp"
-    with open(temporary, "wb") as f:
-        f.write(header)
-        for rec in records:
-            k.seal(rec, len(rec) - record.CRC)
-            f.write(rec)
-    files.replace(temporary, path)
+    for rec in records:
+        k.seal(rec, len(rec) - record.CRC)
+    files.write_whole(path, (header,) + records)
 
 
 class Writer:

@@ -109,7 +109,6 @@ def lifetimes(plan, first=0, pin_outputs=()):
             or t == source
             and first == 0
         ):
-            begin[t] = -1
             end[t] = n
             pinned.append(t)
     return size, begin, end, pinned
@@ -135,7 +134,7 @@ def layout(plan, first=0, pin_outputs=()):
         top += align(size[t], 4)
     plan[L.PIN_LEN] = top
     rest = [t for t in range(len(size)) if begin[t] is not None and offset[t] < 0]
-    rest.sort(key=lambda t: (-size[t], t))
+    rest.sort(key=lambda t: (-size[t], -t))  # the last first: prefixes end beside their pins
     for t in rest:
         offset[t] = _first_fit(t, size, begin, end, offset)
         top = max(top, offset[t] + align(size[t], 4))

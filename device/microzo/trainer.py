@@ -515,6 +515,7 @@ class Trainer:
             memoryview(self.model.state)[:] = self._mark
             self.at = after
         else:
+            self._leave()  # its cache makes room
             self._writer.close()
             self._restore(self._data)
         self._leave()
@@ -532,6 +533,8 @@ class Trainer:
             self._writer.close()
             self._writer = None
         self._leave()
+        if self._gradient is not None:
+            self._gradient.close()
         self._applier = self._gradient = self._mark = self._guards = None
         if self._cache_file is not None:
             files.remove(self._cache_file)

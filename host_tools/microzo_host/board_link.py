@@ -10,6 +10,7 @@ import io
 import os
 import pathlib
 import stat
+import threading
 import time
 
 import serial
@@ -19,6 +20,7 @@ from mpremote.transport_serial import SerialTransport
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
 ATTEMPTS = 3
+_QUIET = threading.Lock()  # redirecting stdout is for the whole process: one thread at a time
 
 
 class BoardError(OSError):
@@ -119,7 +121,11 @@ class Link:
             if attempt:
                 time.sleep(0.5 * attempt)
             fresh = reset and attempt < ATTEMPTS - 1
-            with contextlib.suppress(TransportError), contextlib.redirect_stdout(io.StringIO()):
+            with (
+                contextlib.suppress(TransportError),
+                _QUIET,
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
                 try:
                     self._transport.enter_raw_repl(soft_reset=fresh)
                     return

@@ -158,8 +158,9 @@ def _read_idx(folder, stem, ndim):
             raw = file.read()
     except (OSError, EOFError):
         raise OSError(f"cannot read {path}: fetch the file again") from None
-    sizes = np.frombuffer(raw[4 : 4 + 4 * ndim], ">u4").astype(int)
-    body = np.frombuffer(raw, np.uint8)[4 + 4 * ndim :]
-    if raw[:4] != bytes((0, 0, 8, ndim)) or len(body) != np.prod(sizes):
+    begin = 4 + 4 * ndim
+    sizes = np.frombuffer(raw[4:begin].ljust(4 * ndim, b"\0"), ">u4").astype(int)
+    body = np.frombuffer(raw, np.uint8)[begin:]
+    if len(raw) < begin or raw[:4] != bytes((0, 0, 8, ndim)) or len(body) != np.prod(sizes):
         raise OSError(f"{path} is no complete idx file of {ndim} dimensions: fetch it again")
     return body.reshape(sizes).copy()

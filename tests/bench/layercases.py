@@ -17,7 +17,9 @@ class LayerNetwork(netgen.Network):
 
     def mult_shift(self, typical):
         if self.plain:
-            return self.rng.randrange(1 << 30, 1 << 31), max(-22, min(-1, typical + self.rng.randint(-2, 1)))
+            return self.rng.randrange(1 << 30, 1 << 31), max(
+                -22, min(-1, typical + self.rng.randint(-2, 1))
+            )
         return super().mult_shift(typical)
 
     def clamp(self):
@@ -37,7 +39,9 @@ def layer_net(rng):
     k = rng.choice(((3, 3), (3, 3), (rng.randint(1, 5), rng.randint(1, 5))))
     k = tuple(min(k[i], side[i] + pads[2 * i] + pads[2 * i + 1]) for i in range(2))
     if kind == "dense":
-        net = LayerNetwork(rng, (1, 1, rng.choice((*CHANNELS, 256, 260, 1000, 1024))), plain)
+        net = LayerNetwork(
+            rng, (1, 1, rng.choice((*CHANNELS, 31, 34, 35, 65, 97, 256, 260, 1000, 1024))), plain
+        )
         net.dense(0, rng.choice((1, 2, 3, 4, 5, 7, 8, 10, 16, 33)), rng.random() < 0.4)
         net.first = 0
         return net.finish(trainable=rng.choice((0, 0.5, 1, 2)))
@@ -50,7 +54,7 @@ def layer_net(rng):
         k = (rng.randint(1, h), rng.randint(1, w))
         net.pool(0, rng.choice((L.AVGPOOL, L.AVGPOOL, L.MAXPOOL)), k, stride, netgen.pads(rng, k))
     elif kind == "conv":
-        net = LayerNetwork(rng, (*side, rng.choice((1, 2, 3, 4, 5, 8, 12, 16, 20))), plain)
+        net = LayerNetwork(rng, (*side, rng.choice((1, 2, 3, 4, 5, 8, 11, 12, 16, 20))), plain)
         net.conv(0, rng.choice(CHANNELS[:14]), k, stride, pads)
     else:
         net = LayerNetwork(rng, (*side, channels), plain)

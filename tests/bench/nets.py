@@ -10,6 +10,7 @@ for folder in ("tests/kernels", "device", "host_tools"):
     sys.path.insert(0, str(ROOT / folder))
 
 import netgen  # noqa: E402
+
 from microzo import layout as L  # noqa: E402
 
 
@@ -95,5 +96,10 @@ def image(nets):
     for name, net in nets:
         plan, blob = net.plan.tobytes(), bytes(net.blob)
         blob += bytes(-len(blob) % 8)
-        out += [name.encode()[:16].ljust(16, b"\0"), struct.pack("<2I", len(plan), len(blob)), plan, blob]
+        out += [
+            name.encode()[:16].ljust(16, b"\0"),
+            struct.pack("<2I", len(plan), len(blob)),
+            plan,
+            blob,
+        ]
     return b"".join(out)

@@ -1,96 +1,102 @@
-"""Instruction counts of the kernels on emulated cores: `make bench`, or run.py [--core m4 ...]."""
+"""Instruction counts of the kernels on emulated cores: `make bench`.
+
+Writes build/bench/kernels.json and build/bench/step.json and prints both as tables.
+"""
 
 import argparse
-import subprocess
+import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import baremetal
+import figures
+import goals
 import nets as bench_nets
-from cores import CORES, ICOUNT_SHIFT
+from cores import CORES
 
-ROOT = Path(__file__).resolve().parents[2]
-KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
-HERE = Path(__file__).resolve().parent
+OUT = baremetal.ROOT / "build" / "bench"
 
 
-LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS")
+class NotRepeatable(Exception):
+    """Two runs of the same program counted differently."""
 
 
-def sources():
-    """The lists of sources.mk, as make understands them."""
-    script = f"include {KERNELS.parent}/sources.mk\nall:\n"
-    script += "".join(f"\t@echo $({name})\n" for name in LISTS)
-    out = subprocess.run(["make", "-s", "-f", "-"], input=script, capture_output=True, text=True, check=True)
-    return {name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)}
+def count(core, folder, image, portable):
+    """What a core needs, counted twice."""
+    elf = baremetal.build(core, folder, portable=portable)
+    first, second = (figures.parse(core, baremetal.run(core, elf, image)) for _ in range(2))
+    if first != second:
+        different = [key for key in first if first[key] != second.get(key)]
+        raise NotRepeatable(f"{core.name}: {different[:5]}")
+    return first
 
 
-def compile_core(core, out, program="bench", portable=False):
-    """Builds one of the bench's programs for a core; returns the ELF."""
-    out.mkdir(parents=True, exist_ok=True)
-    lists = sources()
-    flags = [*core.flags, "-mthumb", "-mno-unaligned-access", "-std=gnu99", "-ffreestanding", "-Wall"]
-    flags += ["-fno-tree-loop-distribute-patterns", f"-I{KERNELS}", f"-I{HERE}/firmware"]
-    flags += [f"-DTARGET_IMAGE={core.image}", "-DTARGET_TICK_MASK=0xffffff"]
-    if portable:
-        flags += ["-DMZ_PORTABLE=1"]
-    jobs, objects = [], []
-    files = [(KERNELS / name, name[:-2] in lists["MICROZO_HOT"]) for name in lists["MICROZO_KERNELS"]]
-    files += [(HERE / "firmware" / name, False) for name in (f"{program}.c", "cortexm.c")]
-    for file, hot in files:
-        obj = out / (file.stem + ".o")
-        objects.append(str(obj))
-        tune = lists["MICROZO_HOT_FLAGS"] if hot else ["-Os"]
-        jobs.append(["arm-none-eabi-gcc", *flags, *tune, "-c", "-o", str(obj), str(file)])
-    for job in jobs:
-        subprocess.run(job, check=True)
-    elf = out / f"{program}.elf"
-    link = ["arm-none-eabi-gcc", *core.flags, "-mthumb", "-nostartfiles", "--specs=nosys.specs"]
-    link += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
-    link += ["-T", str(HERE / "firmware" / "link.ld"), "-o", str(elf), *objects]
-    subprocess.run(link, check=True)
-    return elf
+def table(title, rows, columns):
+    """Prints rows, a list of (label, {column: text})."""
+    width = max(len(label) for label, _ in rows) + 2
+    print(f"\n{title:<{width}}" + "".join(f"{name:>16}" for name in columns))
+    for label, cells in rows:
+        print(f"{label:<{width}}" + "".join(f"{cells.get(name, ''):>16}" for name in columns))
 
 
-def run_core(core, elf, image, icount=True):
-    """Runs a program on its emulated core and returns what it printed."""
-    command = ["qemu-system-arm", "-machine", core.machine, "-display", "none", "-monitor", "null"]
-    command += ["-serial", "null", "-semihosting-config", "enable=on,target=native"]
-    command += ["-kernel", str(elf)]
-    if icount:
-        command += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
-    command += ["-device", f"loader,file={image},addr={core.image},force-raw=on"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    return done.stdout + done.stderr
+def print_kernels(rows, cores):
+    """A line for each kernel and layer; a figure above its target is marked."""
+    lines = {}
+    for row in rows:
+        goal = goals.limit(row["core"], row["kernel"], row["layer"])
+        text = f"{row['per_mac']:.2f}"
+        if goal:
+            text += f" {'!' if row['per_mac'] > goal else '<'} {goal}"
+        label = f"{row['kernel']:<26}{row['layer']}"
+        lines.setdefault(label, {})[row["core"]] = text
+    shown = sorted(lines.items(), key=lambda line: line[0][:26])
+    table("instructions per MAC, weight, output", shown, cores)
+    print("'! x' misses the target x")
 
 
-def figures(core, text):
-    """{(net, op, measure): instructions}"""
-    found = {}
-    for line in text.splitlines():
-        parts = line.split()
-        if len(parts) != 4:
-            raise SystemExit(f"{core.name}: {line}")
-        scale = 1 if parts[2].startswith("loss") and parts[2] != "loss" else core.per_tick
-        found[parts[0], int(parts[1]), parts[2]] = round(int(parts[3]) * scale)
-    return found
+def print_steps(steps):
+    """A line for each network and core."""
+    columns = ("instructions", "in kernels", "in Python", "per sample", "no pools, loss")
+    lines = []
+    for step in steps:
+        keys = ("instructions", "in_kernels", "in_python", "per_sample", "without_pools_and_loss")
+        cells = {c: f"{step[k]:,}" for c, k in zip(columns, keys, strict=True) if k in step}
+        lines.append((f"{step['net']}, {step['core']}", cells))
+    table("training step", lines, columns)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--core", action="append", choices=CORES)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "bench-obj")
-    parser.add_argument("--portable", action="store_true")
+    """Counts, writes, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--core", action="append", choices=CORES, help="default: all of them")
+    parser.add_argument("--portable", action="store_true", help="the portable C kernels")
+    parser.add_argument("--no-demo", action="store_true", help="leave the demo network out")
+    parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
-    all_nets = bench_nets.all_nets()
-    args.build.mkdir(parents=True, exist_ok=True)
-    image = args.build / "nets.bin"
-    image.write_bytes(bench_nets.image(all_nets))
-    for name in args.core or ["m4"]:
-        core = CORES[name]
-        elf = compile_core(core, args.build / name, portable=args.portable)
-        text = run_core(core, elf, image)
-        for (net, op, measure), value in figures(core, text).items():
-            print(name, net, op, measure, value)
+    names = args.core or list(CORES)
+    nets = bench_nets.all_nets()
+    args.out.mkdir(parents=True, exist_ok=True)
+    image = args.out / "nets.bin"
+    image.write_bytes(bench_nets.image(nets))
+    rows, steps = [], []
+    with ThreadPoolExecutor(2) as pool:
+        jobs = {
+            name: pool.submit(count, CORES[name], args.out / "obj" / name, image, args.portable)
+            for name in names
+        }
+        for name, job in jobs.items():
+            found = job.result()
+            rows += figures.kernel_rows(name, nets, found)
+            steps.append(figures.test_step(name, nets[-1][1], found))
+    if not args.no_demo:
+        import demo_step
+
+        steps.append(figures.demo_step(demo_step.measure(args.out / "demo", "all")))
+    for file, data in (("kernels.json", rows), ("step.json", steps)):
+        (args.out / file).write_text(json.dumps(data, indent=1) + "\n")
+    print_kernels(rows, names)
+    print_steps(steps)
 
 
 if __name__ == "__main__":

@@ -122,6 +122,20 @@ def test_saved_model_computes_what_the_trained_one_does(tmp_path, model_path, da
     assert before.metadata == after.metadata
 
 
+def test_a_full_file_system_is_told_and_overwrites_nothing(tmp_path, model, monkeypatch):
+    path = tmp_path / "adapted.safetensors"
+    path.write_bytes(b"mine")
+
+    def parts(*_):
+        yield b"some"
+        raise OSError(28, "ENOSPC")
+
+    monkeypatch.setattr("microzo.export._parts", parts)
+    with pytest.raises(OSError, match="no room for .*adapted.safetensors in its file system"):
+        model.save(str(path))
+    assert path.read_bytes() == b"mine" and list(tmp_path.iterdir()) == [path]
+
+
 def test_save_over_the_own_file(tmp_path, model_path, data):
     path = variant(tmp_path, pathlib.Path(model_path).read_bytes())
     model = microzo.load(path)

@@ -87,10 +87,10 @@ def test_package_is_compiled():
 class FakeLink:
     """Runs the board's code in CPython, on a dict of files; ``fail`` cuts the n-th write."""
 
-    def __init__(self, folder, fail=None, error=OSError(28)):
+    def __init__(self, folder, fail=None, error=None):
         self.scope = {}
         self.folder = folder
-        self.fail, self.error = fail, error
+        self.fail, self.error = fail, error or OSError(28)
         self.writes = 0
 
     def exec(self, code, timeout=60):

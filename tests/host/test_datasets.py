@@ -68,6 +68,14 @@ def test_fashion_splits(fashion, monkeypatch):
         assert (labels == np.arange(high - low) % 10).all()
 
 
+@pytest.mark.parametrize("length", (0, 3, 5, 10, 15, 16, 800))
+def test_cut_idx_files(length, tmp_path):
+    whole = bytes((0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28)) + bytes(2 * 784)
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(whole[:length])
+    with pytest.raises(OSError, match="no complete idx file"):
+        datasets.load("fashion", "test", tmp_path)
+
+
 def test_missing_and_broken_idx_files(tmp_path, fashion):
     with pytest.raises(OSError, match="apt install dataset-fashion-mnist.*FASHION_DIR"):
         datasets.load("fashion", "test", tmp_path)

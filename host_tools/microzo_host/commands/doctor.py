@@ -50,7 +50,7 @@ def _problems(info, fitting, installed, free):
     if not any(installed.values()):
         yield "the package microzo is not on the board: run `microzo push`"
     if info.module == "absent" and info.arch != "none":
-        cure = "run `microzo push`" if fitting else f"run `make natmod ARCH={info.arch}`"
+        cure = "run `microzo push`" if fitting else f"run `make natmod ARCHS={info.arch}`"
         yield f"the native module is not on the board: {cure}"
     elif info.module not in ("absent", "built in") and not info.module.endswith(".mpy"):
         yield f"the native module on the board does not load ({info.module}): run `microzo push`"

@@ -1,6 +1,7 @@
 """Live progress of runs that go on side by side: bars on a terminal, lines elsewhere."""
 
 import contextlib
+import sys
 import threading
 
 import rich.console
@@ -15,7 +16,8 @@ class Display:
     """``tell(case, recipe)`` gives the function that takes the lines of one run."""
 
     def __init__(self):
-        self.console = rich.console.Console()
+        # The stream of now: a link to a board silences sys.stdout for moments.
+        self.console = rich.console.Console(file=sys.stdout)
         self._lock = threading.Lock()
         self._bars = rich.progress.Progress(
             rich.progress.TextColumn("{task.description:28}"),

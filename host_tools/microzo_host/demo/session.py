@@ -44,19 +44,20 @@ def disk(model, case):
     return {**dict(plan), "model.safetensors": model, **case.files}
 
 
-def command(port, recipe, steps=None):
-    """The mpremote command line of a run, as a user types it."""
+def command(port, recipe, steps=None, **more):
+    """The mpremote command line of a run, as a user types it; more: other settings of train.py."""
     settings = [] if recipe == "default" else [f"recipe = {recipe!r}"]
     settings += [f"steps = {steps}"] if steps else []
+    settings += [f"{name} = {value!r}" for name, value in more.items()]
     before = ["exec", "; ".join(settings)] if settings else []
     return ["mpremote", "connect", port, *before, "run", str(TRAIN.relative_to(push.ROOT))]
 
 
-def run(board, recipe, tell, steps=None):
+def run(board, recipe, tell, steps=None, **more):
     """Run train.py on a board with live lines to ``tell``; returns the Run."""
     with board_link.Link(board.port) as link:
         link.exec(FORGET)
-    arguments = command(board.port, recipe, steps)
+    arguments = command(board.port, recipe, steps, **more)
     tell("$ " + subprocess.list2cmdline(arguments))
     lines = []
     with subprocess.Popen(

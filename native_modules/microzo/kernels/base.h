@@ -8,10 +8,15 @@
 
 #include "status.h"
 
-// Code that real networks hardly run: small instead of fast.
+// On a board, code that real networks hardly run is small instead of fast; busy code is
+// where the compiler guesses wrongly.
+#if defined(__arm__)
 #define MZ_RARE __attribute__((cold, noinline))
-// The opposite, where the compiler guesses wrongly.
 #define MZ_BUSY __attribute__((hot, noinline))
+#else
+#define MZ_RARE
+#define MZ_BUSY
+#endif
 
 #define MZ_SEED_LIMIT (1 << 30)
 

@@ -19,7 +19,7 @@ typedef struct {
     uint8_t *column;
     int8_t *bytes;
     uint8_t *stream;
-    int32_t quad_bytes;
+    int32_t weight_bytes, quad_bytes; // of a quad
     int32_t room; // quads that fit
     int32_t bias_room;
     inside_t rows, cols;
@@ -42,7 +42,9 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     s->column = l->scratch;
     s->bytes = (int8_t *)l->scratch + 4 * l->k4;
     s->stream = l->scratch + 6 * l->k4;
-    s->quad_bytes = 8 * l->k4 + 4 * (int32_t)sizeof(mz_scale_t);
+    s->weight_bytes = mz_gemm_open(&s->gemm, view, s->column);
+    s->pack.planes = s->gemm.planes;
+    s->quad_bytes = s->weight_bytes + 4 * (int32_t)sizeof(mz_scale_t);
     s->room = (l->scratch_len - 6 * l->k4) / s->quad_bytes;
     s->bias_room = mz_bias_room(view);
     s->rows = inside(l->in_h, l->k_h, l->s_h, l->p_t);
@@ -51,7 +53,6 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     s->pointwise = s->words && l->k == l->in_c && l->in_h == l->out_h && l->in_w == l->out_w
         && l->p_t == 0 && l->p_l == 0;
     s->clamps = l->act_min > -128 || l->act_max < 127;
-    mz_gemm_open(&s->gemm, l->k4, s->column);
     for (int32_t i = l->k; i < l->k4; ++i) {
         s->bytes[i] = -128;
         s->bytes[l->k4 + i] = -128;
@@ -59,10 +60,10 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
 }
 
 // Packs the quad of channels from c; false if its outputs need the general code.
-static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *channels) {
+static MZ_RARE bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *channels) {
     const mz_view_t *view = s->view;
     const mz_layer_t *l = view->layer;
-    mz_scale_t *scale = (mz_scale_t *)(void *)(to + 8 * l->k4);
+    mz_scale_t *scale = (mz_scale_t *)(void *)(to + s->weight_bytes);
     bool fast = c + 4 <= l->out_c && mz_view_fast(view);
     int32_t n = mz_min(4, l->out_c - c);
     mz_channels_load(view, c, n, channels);
@@ -81,7 +82,7 @@ static bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_channel_t *
     for (int32_t i = 0; i < 4; ++i) {
         // Without the fast end the bias is added where the sums go.
         int32_t bias = fast ? channels[i].bias : 0;
-        scale[i].bias2 = MZ_BIAS_SCALE * (bias + mz_quad_offset(l, to, i));
+        scale[i].bias2 = MZ_BIAS_SCALE * (bias + mz_quad_offset(&s->pack, to, i));
     }
     return fast;
 }
@@ -192,7 +193,8 @@ static MZ_RARE void store_raw(const columns_t *s, int32_t p, int32_t lane, int32
 }
 
 // All positions of `quads` fast quads, or of one that is not (channels given).
-static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream, const mz_channel_t *channels) {
+static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
+    const mz_channel_t *channels) {
     const mz_layer_t *l = s->view->layer;
     mz_gemm_t *gemm = &s->gemm;
     int32_t points = l->out_h * l->out_w;
@@ -229,14 +231,11 @@ static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
     }
 }
 
-bool mz_conv_columns(const mz_view_t *view) {
+void mz_conv_columns(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     columns_t s;
     int32_t raw[8];
     mz_channel_t channels[4];
-    if (!mz_gemm_takes(view)) {
-        return false;
-    }
     columns_open(&s, view);
     s.gemm.raw = raw;
     for (int32_t c = 0; c < l->out_c;) {
@@ -255,7 +254,6 @@ bool mz_conv_columns(const mz_view_t *view) {
             run(&s, c - 4, 1, s.stream + quads * s.quad_bytes, channels);
         }
     }
-    return true;
 }
 
 #endif

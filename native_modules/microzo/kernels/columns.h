@@ -35,22 +35,20 @@ typedef struct {
     int32_t *raw; // sums of one quad: channel by channel, both positions
     const void *stream; // quads: weights, then four mz_scale_t
     int32_t sums[2]; // of the two columns, as mz_column_pair left them
+    int32_t planes; // bytes that a weight is split into, where that is needed
 } mz_gemm_t;
 
-// Prepares the fields that depend on the column alone.
-void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column);
+// Prepares what depends on the layer alone; returns the bytes of a quad's weights.
+int32_t mz_gemm_open(mz_gemm_t *gemm, const mz_view_t *view, const void *column);
 void mz_gemm(const mz_gemm_t *gemm);
-// The whole layer; false if this view's weights need another way.
-bool mz_conv_columns(const mz_view_t *view);
+void mz_conv_columns(const mz_view_t *view);
 // Packs rows first..first+n-1 as the weights of a quad; a short quad repeats its last row.
 void mz_quad_pack(const mz_pack_t *pack, int32_t first, int32_t n, void *weights);
 // The byte runs x and y of n cells (a multiple of four), less the zero point, side by
 // side; returns the end of what it wrote.
 void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, void *column,
     int32_t *sums);
-// Whether the inner loop can take this view's weights.
-bool mz_gemm_takes(const mz_view_t *view);
 // What must be added to the sums of row i of a quad beside the bias.
-int32_t mz_quad_offset(const mz_layer_t *layer, const void *weights, int32_t i);
+int32_t mz_quad_offset(const mz_pack_t *pack, const void *weights, int32_t i);
 
 #endif

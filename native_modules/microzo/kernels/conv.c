@@ -5,10 +5,14 @@
 #include "window.h"
 
 #if MZ_COLUMNS
-#include "columns.h"
-#endif
 
-#if !MZ_THUMB2
+#include "columns.h"
+
+void mz_conv(const mz_view_t *view) {
+    mz_conv_columns(view);
+}
+
+#else
 
 static void conv_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
     const mz_layer_t *l = tile->view->layer;
@@ -66,7 +70,7 @@ static void conv_points(const mz_tile_t *tile) {
     }
 }
 
-static void conv(const mz_view_t *view) {
+void mz_conv(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     bool pointwise = l->k == l->in_c && l->out_h == l->in_h && l->out_w == l->in_w && l->s_h == 1
         && l->s_w == 1 && l->p_t == 0 && l->p_l == 0;
@@ -84,15 +88,3 @@ static void conv(const mz_view_t *view) {
 }
 
 #endif
-
-void mz_conv(const mz_view_t *view) {
-#if MZ_THUMB2
-    mz_conv_columns(view);
-#elif MZ_COLUMNS
-    if (!mz_conv_columns(view)) {
-        conv(view);
-    }
-#else
-    conv(view);
-#endif
-}

@@ -22,15 +22,18 @@ typedef struct {
     const mz_view_t *view;
     int kind;
     bool packed; // rows that do not lie on words are packed first, with their signs
+    const uint8_t *rows;
+    int32_t pitch; // bytes of a row
     mz_signs_t signs;
 } dense_t;
 
 static void dense_open(dense_t *s, const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
-    const void *rows = l->master == NULL ? (const void *)l->weights : (const void *)l->master;
     s->view = view;
+    s->rows = l->master == NULL ? (const uint8_t *)l->weights : (const uint8_t *)l->master;
+    s->pitch = l->master == NULL ? l->k : 2 * l->k;
     s->kind = l->master == NULL ? MZ_ROWS_INT8 : view->wide ? MZ_ROWS_WIDE : MZ_ROWS_MASTER;
-    s->packed = l->k != l->k4 || ((uintptr_t)rows & 3);
+    s->packed = l->k != l->k4 || ((uintptr_t)s->rows & 3);
     if (view->eps != 0 && INPUT_BYTES * l->k4 + mz_signs_bytes(l->k) > l->scratch_len) {
         s->packed = true;
     }
@@ -43,34 +46,38 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     }
 }
 
-static const void *row_address(const dense_t *s, int32_t row, int32_t i) {
+// Addresses of the n rows from c; a short last quad repeats its last row.
+static void set_rows(const dense_t *s, int32_t c, int32_t n, mz_dot4_t *dot) {
     const mz_layer_t *l = s->view->layer;
-    if (s->packed) {
-        int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4) + i * l->k4;
-        mz_pack_row(s->view, row, to);
-        return to;
+    const uint8_t *row = s->rows + c * s->pitch;
+    for (int32_t i = 0; i < 4; ++i) {
+        dot->acc[i] = 0;
+        dot->rows[i] = row;
+        if (s->packed) {
+            int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4) + i * l->k4;
+            mz_pack_row(s->view, c + mz_min(i, n - 1), to);
+            dot->rows[i] = to;
+        } else if (i + 1 < n) {
+            row += s->pitch;
+        }
     }
-    return s->kind == MZ_ROWS_INT8 ? (const void *)(l->weights + row * l->k)
-        : (const void *)(l->master + row * l->k);
 }
 
-// dot->acc += products of the four rows.
+// dot->acc = products of the four rows, from 0.
 static void products(const dense_t *s, mz_dot4_t *dot) {
     const mz_layer_t *l = s->view->layer;
     if (s->kind == MZ_ROWS_INT8) {
-        mz_dot4_range(dot, s->kind, l->scratch, 0, l->k4);
         mz_dot4_int8(dot);
         return;
     }
     if (s->kind == MZ_ROWS_MASTER) {
-        mz_dot4_range(dot, s->kind, l->scratch, 0, l->k4);
         mz_dot4_master(dot);
         return;
     }
     int32_t drop = s->packed ? 0 : 8 - s->view->f;
     int32_t acc[4];
     for (int32_t i = 0; i < 4; ++i) {
-        acc[i] = dot->acc[i];
+        acc[i] = 0;
     }
 #if MZ_DSP
     dot->mask = (0xffffu << drop & 0xffff) * 0x00010001u;
@@ -79,13 +86,10 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
 #endif
     for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
         mz_dot4_range(dot, s->kind, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
-        for (int32_t i = 0; i < 4; ++i) {
-            dot->acc[i] = 0;
-        }
         mz_dot4_wide(dot);
         for (int32_t i = 0; i < 4; ++i) {
-            dot->rows[i] = (const int16_t *)dot->rows[i] + CHUNK;
             acc[i] += dot->acc[i] >> drop;
+            dot->acc[i] = 0;
         }
     }
     for (int32_t i = 0; i < 4; ++i) {
@@ -93,31 +97,54 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
     }
 }
 
-void mz_dense(const mz_view_t *view) {
-    const mz_layer_t *l = view->layer;
-    dense_t s;
-    mz_dot4_t dot;
+static void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums,
+    const int32_t *signed_sums) {
     mz_channel_t channels[4];
-    dense_open(&s, view);
+    int32_t acc[4];
+    mz_channels_load(view, c, n, channels);
+    for (int32_t i = 0; i < n; ++i) {
+        acc[i] = sums[i] + channels[i].bias + view->eps * signed_sums[i];
+    }
+    mz_output(view, 0, c, n, channels, acc);
+}
+
+// The layer as `view` reads it, and as `other` does from the same input, if there is one.
+static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
+    const mz_layer_t *l = view->layer;
+    mz_dot4_t dot;
+    int32_t signed_sums[4];
+    for (int32_t i = 0; i < 4; ++i) {
+        signed_sums[i] = 0;
+    }
+    mz_dot4_range(&dot, s->kind, l->scratch, 0, l->k4);
     for (int32_t c = 0; c < l->out_c; c += 4) {
         int32_t n = mz_min(4, l->out_c - c);
-        mz_channels_load(view, c, n, channels);
-        for (int32_t i = 0; i < 4; ++i) {
-            // A short last quad repeats its last row; the copies are not stored.
-            int32_t row = mz_min(i, n - 1);
-            dot.acc[i] = channels[row].bias;
-            dot.rows[i] = row_address(&s, c + row, i);
+        set_rows(s, c, n, &dot);
+        products(s, &dot);
+        if (view->eps != 0 && !s->packed) {
+            mz_signs_four(&s->signs, c, signed_sums);
         }
-        products(&s, &dot);
-        if (view->eps != 0 && !s.packed) {
-            int32_t sum[4];
-            mz_signs_four(&s.signs, c, sum);
-            for (int32_t i = 0; i < 4; ++i) {
-                dot.acc[i] += view->eps * sum[i];
-            }
+        output(view, c, n, dot.acc, signed_sums);
+        if (other != NULL) {
+            output(other, c, n, dot.acc, signed_sums);
         }
-        mz_output(view, 0, c, n, channels, dot.acc);
     }
+}
+
+void mz_dense(const mz_view_t *view) {
+    dense_t s;
+    dense_open(&s, view);
+    dense(&s, view, NULL);
+}
+
+bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
+    dense_t s;
+    dense_open(&s, view);
+    if (s.packed && view->eps != 0) {
+        return false; // the packed rows are those of one view
+    }
+    dense(&s, view, other);
+    return true;
 }
 
 #else
@@ -134,6 +161,12 @@ void mz_dense(const mz_view_t *view) {
         mz_arch_dot(tile.w, l->k4, 0, l->in, 0, 1, l->k, l->in_zp, acc);
         mz_tile_store(&tile, 0, acc);
     }
+}
+
+bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
+    (void)view;
+    (void)other;
+    return false;
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 typedef struct {
     const void *x; // expanded input, see mz_dense_expand
-    const void *rows[4];
+    const void *rows[4]; // moved on
     int32_t acc[4]; // added to
     const void *x_end;
     uint32_t skip; // bytes of code to jump over on the first round

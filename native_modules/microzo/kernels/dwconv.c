@@ -1,10 +1,38 @@
-// Depthwise convolution by blocks of channels; packed weights are [tap][block].
+// Depthwise convolution: 3x3 windows and four channels at a time where the core can.
 #include "arch/arch.h"
 #include "depthwise.h"
 #include "ops.h"
 #include "output.h"
 #include "pack.h"
 #include "window.h"
+
+#if MZ_WORDS
+
+// Any depthwise convolution, one channel at a time: what the fast paths leave.
+static MZ_RARE void general(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    int16_t *w = (int16_t *)l->scratch;
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        mz_channel_t channel;
+        mz_channels_load(view, c, 1, &channel);
+        mz_pack_row(view, c, w);
+        const int8_t *in = l->in + c / l->multiplier;
+        for (int32_t p = 0; p < l->out_h * l->out_w; ++p) {
+            mz_window_t wy = mz_window(p / l->out_w, l->s_h, l->p_t, l->k_h, l->in_h);
+            mz_window_t wx = mz_window(p % l->out_w, l->s_w, l->p_l, l->k_w, l->in_w);
+            int32_t acc = channel.bias;
+            for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
+                int32_t at = (wy.at + ky - wy.lo) * l->in_w + wx.at - wx.lo;
+                for (int32_t kx = wx.lo; kx < wx.hi; ++kx) {
+                    acc += w[ky * l->k_w + kx] * (in[(at + kx) * l->in_c] - l->in_zp);
+                }
+            }
+            mz_output(view, p, c, 1, &channel, &acc);
+        }
+    }
+}
+
+#else
 
 static void pack_block(const mz_view_t *view, int32_t c, int32_t n, int16_t *w) {
     const mz_layer_t *l = view->layer;
@@ -30,7 +58,7 @@ static void block_taps(const mz_layer_t *l, const int16_t *w, int32_t c, int32_t
     const int8_t *x = l->in + (wy.at * l->in_w + wx.at) * l->in_c;
     w += (wy.lo * l->k_w + wx.lo) * MZ_DW_BLOCK;
     int32_t j = 0;
-    if (l->multiplier == 1 && !MZ_WORDS) {
+    if (l->multiplier == 1) {
         for (; j + MZ_DW_LANES <= n; j += MZ_DW_LANES) {
             mz_arch_taps(w + j, w_step, x + c + j, x_step, l->in_c, rows, cols, l->in_zp, acc + j);
         }
@@ -41,7 +69,7 @@ static void block_taps(const mz_layer_t *l, const int16_t *w, int32_t c, int32_t
     }
 }
 
-static void blocks(const mz_view_t *view) {
+static void general(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     int16_t *w = (int16_t *)l->scratch;
     mz_channel_t channels[MZ_DW_BLOCK];
@@ -63,6 +91,8 @@ static void blocks(const mz_view_t *view) {
         }
     }
 }
+
+#endif
 
 #if MZ_THUMB2
 
@@ -260,5 +290,5 @@ void mz_dwconv(const mz_view_t *view) {
         return;
     }
 #endif
-    blocks(view);
+    general(view);
 }

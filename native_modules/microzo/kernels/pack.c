@@ -49,7 +49,14 @@ static inline int32_t weight(const mz_pack_t *p, const int8_t *bytes, const int1
     return masters == NULL ? bytes[i] : (masters[i] + p->add) >> p->shift;
 }
 
-static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, const int8_t *bytes,
+// Rows of whole words go elsewhere with DSP: one copy of this is enough then.
+#if MZ_DSP
+#define EACH_KIND __attribute__((noinline, noclone))
+#else
+#define EACH_KIND inline __attribute__((always_inline))
+#endif
+
+static EACH_KIND void spread(const mz_pack_t *p, const int8_t *bytes,
     const int16_t *masters, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
     int32_t base = p->base;
     int32_t twice = p->twice;
@@ -60,6 +67,7 @@ static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, con
         uint32_t word = twice ? mz_word(p->view->weight_stream, next++) ^ p->flip : 0;
         int32_t fours = mz_min(left, 32) >> 2;
         left -= 4 * fours;
+        bool ends = fours < 8; // else what is left belongs to the next word
         for (; fours > 0; --fours) {
             int32_t w0 = weight(p, bytes, masters, 0) + base;
             int32_t w1 = weight(p, bytes, masters, 1) + base;
@@ -74,7 +82,7 @@ static inline __attribute__((always_inline)) void spread(const mz_pack_t *p, con
             bytes += masters == NULL ? 4 : 0;
             masters += masters == NULL ? 0 : 4;
         }
-        if (left > 0 && left < 4) {
+        if (ends && left > 0) {
             int32_t w1 = left > 1 ? weight(p, bytes, masters, 1) + base : 0;
             int32_t w2 = left > 2 ? weight(p, bytes, masters, 2) + base : 0;
             to[0] = (int16_t)(weight(p, bytes, masters, 0) + base + twice * (int32_t)(word & 1));

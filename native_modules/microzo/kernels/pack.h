@@ -14,6 +14,7 @@ typedef struct {
     uint32_t flip;
     uint32_t words; // sign words of a row
     int32_t step; // of mz_pack_spread, in halfwords
+    int32_t planes; // of a convolution, see mz_gemm_open
 } mz_pack_t;
 
 void mz_pack_open(mz_pack_t *pack, const mz_view_t *view);

@@ -30,7 +30,7 @@ static int32_t maximum(const int8_t *x, int32_t x_step, int32_t x_pitch, int32_t
     return best;
 }
 
-static void pool(const mz_layer_t *l, bool averages) {
+static MZ_RARE void pool(const mz_layer_t *l, bool averages) {
     int32_t x_step = l->in_w * l->in_c;
     int8_t *out = l->out;
     for (int32_t oy = 0; oy < l->out_h; ++oy) {

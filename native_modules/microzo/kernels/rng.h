@@ -4,6 +4,9 @@
 
 #include "base.h"
 
+#define MZ_HASH1 0x7feb352du
+#define MZ_HASH2 0x846ca68bu
+
 typedef struct {
     uint32_t key1;
     uint32_t key2;
@@ -17,10 +20,10 @@ void mz_signs(mz_stream_t stream, int32_t row, int32_t k, int8_t *out);
 static inline uint32_t mz_word(mz_stream_t stream, uint32_t n) {
     uint32_t x = n + stream.key1;
     x ^= x >> 16;
-    x *= 0x7feb352du;
+    x *= MZ_HASH1;
     x += stream.key2;
     x ^= x >> 15;
-    x *= 0x846ca68bu;
+    x *= MZ_HASH2;
     x ^= x >> 16;
     return x;
 }

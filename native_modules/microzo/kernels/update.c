@@ -61,7 +61,7 @@ static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) 
 }
 
 // Whether the largest step, with its rounding, fits in 32 bits.
-static bool fits_narrow(const int32_t *pairs, int32_t n, int32_t eps, int32_t shift) {
+static MZ_RARE bool fits_narrow(const int32_t *pairs, int32_t n, int32_t eps, int32_t shift) {
     int64_t most = (int64_t)1 << shift;
     for (int32_t j = 0; j < n; ++j) {
         int32_t coef = pairs[2 * j + 1];
@@ -123,12 +123,21 @@ static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
     for (int32_t c = 0; c < l->out_c; ++c) {
         int16_t *row = l->master + c * l->k;
 #if MZ_DSP
-        if (halves && p->n == 1) {
-            mz_row_one_pair(row, l->k, p->streams[0], next, steps);
+        if (halves && p->n <= 2) {
+            if (p->n == 1) {
+                mz_row_one_pair(row, l->k, p->streams[0], next, steps);
+            } else {
+                mz_row_two_pairs(row, l->k, p->streams, next, tops);
+            }
             next += mz_row_words(l->k);
             continue;
         }
 #endif
+        if (p->n == 1) {
+            mz_row_any(row, l->k, p->streams[0], next, steps);
+            next += mz_row_words(l->k);
+            continue;
+        }
         for (int32_t start = 0; start < l->k; start += 32) {
             draw(p, 0, next++, words);
             int32_t count = l->k - start;

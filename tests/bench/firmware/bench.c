@@ -11,6 +11,8 @@
 #include "target.h"
 #include "update.h"
 
+#define TICK_MASK 0xffffff // of SysTick
+
 static uint8_t arena[512 * 1024] __attribute__((aligned(8)));
 static uint8_t state[256 * 1024] __attribute__((aligned(8)));
 static int32_t plan[4096];
@@ -45,7 +47,7 @@ static void print(const char *name, int32_t op, const char *measure, uint32_t ti
     do { \
         uint32_t begin_ticks = target_ticks(); \
         call; \
-        result = ((target_ticks() - begin_ticks) & TARGET_TICK_MASK) - empty_ticks; \
+        result = ((target_ticks() - begin_ticks) & TICK_MASK) - empty_ticks; \
     } while (0)
 
 static uint32_t random_state = 1;
@@ -96,6 +98,20 @@ static void measure_view(const char *name, int32_t op, const char *total, const 
     print(name, op, pack, ticks);
 }
 
+// Both passes of an antithetic pair on the same input.
+static void measure_pair(const char *name, int32_t op, const char *measure, const mz_view_t *view) {
+    mz_view_t other = *view;
+    uint32_t ticks;
+    bool done;
+    other.eps = -view->eps;
+    if (view->layer->kind == MZ_DENSE) {
+        COUNT(ticks, done = mz_dense_pair(view, &other));
+        if (done) {
+            print(name, op, measure, ticks);
+        }
+    }
+}
+
 static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     mz_layer_t layer;
     mz_view_t view;
@@ -118,6 +134,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     view.eps = 1;
     view.weight_stream = mz_stream(77, 4 * (uint32_t)op);
     measure_view(name, op, "int8-eps1", "int8-eps1-pack", &view);
+    measure_pair(name, op, "int8-pair", &view);
     view.eps = 3;
     measure_view(name, op, "int8-eps3", "int8-eps3-pack", &view);
     layer.master = master;
@@ -126,6 +143,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     pass.sign = 1;
     mz_view_open(&view, &layer, op, &pass);
     measure_view(name, op, "master-eps1", "master-eps1-pack", &view);
+    measure_pair(name, op, "master-pair", &view);
     pass.sign = 0;
     pass.mode = 1;
     mz_view_open(&view, &layer, op, &pass);
@@ -133,6 +151,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     pass.sign = 1;
     mz_view_open(&view, &layer, op, &pass);
     measure_view(name, op, "wide-eps1", "wide-eps1-pack", &view);
+    measure_pair(name, op, "wide-pair", &view);
     static const char *const names[] = {"update1", "update2", "update4", "update16"};
     int32_t pairs[32];
     for (int32_t j = 0; j < 16; ++j) {
@@ -167,8 +186,8 @@ static void measure_net(const mz_net_t *net, const char *name) {
         pass.what = 3;
         COUNT(ticks, mz_probe(net, 0, &pass, 3, out));
         print(name, 99, mode ? "probe-wide" : "probe", ticks);
-        print(name, 99, mode ? "lossP-wide" : "lossP", (uint32_t)out[0]);
-        print(name, 99, mode ? "lossM-wide" : "lossM", (uint32_t)out[1]);
+        print(name, 99, mode ? "value-loss-plus-wide" : "value-loss-plus", (uint32_t)out[0]);
+        print(name, 99, mode ? "value-loss-minus-wide" : "value-loss-minus", (uint32_t)out[1]);
     }
     uint32_t sum = 0;
     for (int32_t i = 0; i < net->n_ops; ++i) {
@@ -220,7 +239,8 @@ int main(void) {
             mz_layer_load(&net, op, &layer);
             mz_init_state(&layer);
         }
-        for (int32_t op = 0; op < net.n_ops; ++op) {
+        // A name with = is for a profile: only whole steps.
+        for (int32_t op = 0; op < net.n_ops && name[0] != '='; ++op) {
             measure_op(&net, name, op);
         }
         if (net.n_ops > 1) {

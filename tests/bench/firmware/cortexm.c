@@ -5,6 +5,7 @@
 #define SYSTICK_LOAD (*(volatile uint32_t *)0xe000e014)
 #define SYSTICK_VAL (*(volatile uint32_t *)0xe000e018)
 #define SCB_CCR (*(volatile uint32_t *)0xe000ed14)
+#define SCB_CPACR (*(volatile uint32_t *)0xe000ed88)
 #define CCR_UNALIGN_TRP (1 << 3)
 
 extern uint32_t _stack_top, _bss_start, _bss_end;
@@ -36,6 +37,11 @@ const uint8_t *const target_image = (const uint8_t *)TARGET_IMAGE;
 __attribute__((used)) static void start(void) {
     // As on the smallest boards: an unaligned word is a fault.
     SCB_CCR |= CCR_UNALIGN_TRP;
+#if __ARM_FP
+    // The compiler keeps integers in the registers of the FPU, too.
+    SCB_CPACR |= 0xf << 20;
+    __asm volatile ("dsb\nisb");
+#endif
     for (uint32_t *to = &_bss_start; to < &_bss_end; ++to) {
         *to = 0;
     }

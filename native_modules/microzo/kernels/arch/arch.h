@@ -11,6 +11,10 @@
 #define MZ_DSP 1 // Cortex-M4, M7, M33
 #endif
 #endif
+#if !MZ_DSP
+#undef MZ_DSP
+#define MZ_DSP 0
+#endif
 
 // Four activations are handled as a word.
 #if !defined(MZ_PORTABLE) && defined(__arm__)

@@ -13,8 +13,15 @@ static inline uint32_t mz_nibbles(const uint32_t *words, int32_t i) {
         | ((words[2] >> i) & 0x11111111) << 2 | ((words[3] >> i) & 0x11111111) << 3;
 }
 
+static inline void mz_put_master(int16_t *w, int32_t v) {
+    if ((uint32_t)(v + MZ_MASTER_LIMIT) > 2 * MZ_MASTER_LIMIT) {
+        v = v < 0 ? -MZ_MASTER_LIMIT : MZ_MASTER_LIMIT;
+    }
+    *w = (int16_t)v;
+}
+
 static inline void mz_one_step(int16_t *w, int32_t step) {
-    *w = (int16_t)mz_sat(*w - step, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+    mz_put_master(w, *w - step);
 }
 
 // A run of 32.
@@ -111,6 +118,44 @@ static void mz_row_one_pair(int16_t *w, int32_t k, mz_stream_t stream, uint32_t 
     }
 }
 
+// Takes the top bits of the halves of both s and u away; they are bits 0 and 1 of the choice.
+static inline uint32_t mz_choose_four(uint32_t *s, uint32_t *u, uint32_t t0, uint32_t t1, uint32_t t2,
+    uint32_t t3) {
+    uint32_t low, high;
+    __asm (
+        "uadd16 %[s], %[s], %[s]\n"
+        "sel %[low], %[t1], %[t0]\n"
+        "sel %[high], %[t3], %[t2]\n"
+        "uadd16 %[u], %[u], %[u]\n"
+        "sel %[low], %[high], %[low]\n"
+        : [s] "+&r" (*s), [u] "+&r" (*u), [low] "=&r" (low), [high] "=&r" (high)
+        : [t0] "r" (t0), [t1] "r" (t1), [t2] "r" (t2), [t3] "r" (t3) : "cc");
+    return low;
+}
+
+// Two pairs, a row of whole fours; tops[i]: 255 - step of the signs i.
+static void mz_row_two_pairs(int16_t *w, int32_t k, const mz_stream_t *streams, uint32_t next,
+    const int16_t *tops) {
+    uint32_t t0 = mz_both(tops[0]), t1 = mz_both(tops[1]), t2 = mz_both(tops[2]), t3 = mz_both(tops[3]);
+    mz_word_t *at = (mz_word_t *)(void *)w;
+    for (; k > 0; k -= 32) {
+        int32_t fours = mz_min(k / 4, 8);
+        uint32_t a, b, c, d;
+        uint32_t word = mz_word(streams[0], next) << (8 - fours);
+        MZ_STEP_SIGNS(word);
+        c = a;
+        d = b;
+        word = mz_word(streams[1], next++) << (8 - fours);
+        MZ_STEP_SIGNS(word);
+        for (mz_word_t *from = at + 2 * fours; from != at;) {
+            from -= 2;
+            from[0] = mz_move_pair(from[0], mz_choose_four(&c, &a, t0, t1, t2, t3));
+            from[1] = mz_move_pair(from[1], mz_choose_four(&d, &b, t0, t1, t2, t3));
+        }
+        at += 16;
+    }
+}
+
 static inline uint32_t mz_two_steps(const int16_t *t, uint32_t v) {
     return mz_pkhbt_16((uint32_t)t[v & 15], (uint32_t)t[(v >> 8) & 15]);
 }
@@ -125,6 +170,64 @@ static void mz_run_of_halves(int16_t *w, const uint32_t *words, const int16_t *t
         at[1] = mz_move_pair(at[1], mz_two_steps(t, v >> 16));
         at[9] = mz_move_pair(at[9], mz_two_steps(t, v >> 20));
         at += 2;
+    }
+}
+
+// One pair, a row of any length: those of few weights.
+static MZ_RARE void mz_row_any(int16_t *w, int32_t k, mz_stream_t stream, uint32_t next,
+    const int32_t *steps) {
+    uint32_t word = 0;
+    for (int32_t r = 0; r < k; ++r) {
+        if ((r & 31) == 0) {
+            word = mz_word(stream, next++);
+        }
+        mz_one_step(w + r, steps[mz_sign_bit(word, r)]);
+    }
+}
+
+#else
+
+// A master plus `base`, less `more` if bit 8 * b of the word is set. On Cortex-M0+ base is
+// from the lower limit: one comparison does for both.
+static inline void mz_choose_step(int16_t *w, uint32_t word, int32_t b, int32_t base, int32_t more) {
+#if MZ_THUMB1
+    int32_t mask = (int32_t)(word << (31 - 8 * b)) >> 31;
+    int32_t v = *w + base - (mask & more);
+    if ((uint32_t)v > 2 * MZ_MASTER_LIMIT) {
+        v = v < 0 ? 0 : 2 * MZ_MASTER_LIMIT;
+    }
+    *w = (int16_t)(v - MZ_MASTER_LIMIT);
+#else
+    int32_t v = *w + base;
+    mz_put_master(w, v - more * (int32_t)((word >> (8 * b)) & 1));
+#endif
+}
+
+// One pair, a row of any length.
+static void mz_row_any(int16_t *w, int32_t k, mz_stream_t stream, uint32_t next,
+    const int32_t *steps) {
+#if MZ_THUMB1
+    int32_t base = MZ_MASTER_LIMIT - steps[0];
+#else
+    int32_t base = -steps[0];
+#endif
+    int32_t more = steps[1] - steps[0];
+    while (k > 0) {
+        uint32_t word = mz_word(stream, next++);
+        int32_t left = mz_min(k, 32);
+        k -= left;
+        for (; left >= 4; left -= 4) {
+            mz_choose_step(w, word, 0, base, more);
+            mz_choose_step(w + 1, word, 1, base, more);
+            mz_choose_step(w + 2, word, 2, base, more);
+            mz_choose_step(w + 3, word, 3, base, more);
+            word >>= 1;
+            w += 4;
+        }
+        for (; left > 0; --left) {
+            mz_choose_step(w++, word, 0, base, more);
+            word >>= 8;
+        }
     }
 }
 

@@ -96,6 +96,7 @@ void mz_dot4_wide(mz_dot4_t *dot) {
             w += 4;
         }
         dot->acc[row] = sum;
+        dot->rows[row] = w;
     }
 }
 

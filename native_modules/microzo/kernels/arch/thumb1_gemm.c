@@ -12,16 +12,16 @@
 
 typedef uint32_t __attribute__((may_alias)) word_t;
 
-// A packed weight must stay within 0..256 after 128 was added.
-bool mz_gemm_takes(const mz_view_t *view) {
-    return !view->wide && view->eps >= -1 && view->eps <= 1;
-}
-
-void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
+// One plane of bytes holds weights of -128..129 plus 128. Others are split: the upper byte
+// plus 128, and the lower one.
+int32_t mz_gemm_open(mz_gemm_t *gemm, const mz_view_t *view, const void *column) {
+    int32_t k4 = view->layer->k4;
     uint32_t rest = (uint32_t)k4 % UNROLL;
     gemm->skip = rest ? UNROLL - rest : 0;
     gemm->column = column;
     gemm->column_end = (const uint8_t *)column + 2 * k4;
+    gemm->planes = view->wide || view->eps < -1 || view->eps > 1 ? 2 : 1;
+    return 8 * k4 * gemm->planes;
 }
 
 // Sums of two channels at two positions: sums[0..3] = channel 0 at both, channel 1 at both.
@@ -105,20 +105,35 @@ void mz_gemm(const mz_gemm_t *gemm) {
     const uint8_t *column_end = gemm->column_end;
     int32_t k4 = (int32_t)(column_end - column) / 2;
     const word_t *stream = gemm->stream;
-    int32_t first = 128 * gemm->sums[0];
-    int32_t second = 128 * gemm->sums[1];
+    // Modulo 2^32, like all sums here: what comes out in the end fits.
+    uint32_t first = 128 * (uint32_t)gemm->sums[0];
+    uint32_t second = 128 * (uint32_t)gemm->sums[1];
     int8_t *out = gemm->out;
     int8_t *other = out + gemm->apart + 1;
     int32_t sums[8];
+    if (gemm->planes == 2) {
+        first *= 256;
+        second *= 256;
+    }
     while (stream != gemm->end) {
         two_channels(stream, column, column_end, gemm->skip, sums);
         stream += k4;
         two_channels(stream, column, column_end, gemm->skip, sums + 4);
         stream += k4;
+        if (gemm->planes == 2) {
+            int32_t low[8];
+            two_channels(stream, column, column_end, gemm->skip, low);
+            stream += k4;
+            two_channels(stream, column, column_end, gemm->skip, low + 4);
+            stream += k4;
+            for (int32_t i = 0; i < 8; ++i) {
+                sums[i] = (int32_t)(((uint32_t)sums[i] << 8) + (uint32_t)low[i]);
+            }
+        }
         const mz_scale_t *scale = (const mz_scale_t *)(const void *)stream;
         for (int32_t i = 0; i < 4; ++i, ++scale) {
-            int32_t a = sums[2 * i] + scale->bias2 - first;
-            int32_t b = sums[2 * i + 1] + scale->bias2 - second;
+            int32_t a = (int32_t)((uint32_t)sums[2 * i] + (uint32_t)scale->bias2 - first);
+            int32_t b = (int32_t)((uint32_t)sums[2 * i + 1] + (uint32_t)scale->bias2 - second);
             if (out == NULL) {
                 gemm->raw[2 * i] = a;
                 gemm->raw[2 * i + 1] = b;
@@ -166,30 +181,64 @@ void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, vo
     return to;
 }
 
-// With W = w + 128, X = x + 128, Z = zp + 128: sum w (x - zp) = sum W X - 128 sum X
-// - Z sum W + 128 K Z.
-int32_t mz_quad_offset(const mz_layer_t *layer, const void *weights, int32_t i) {
-    int32_t z = layer->in_zp + 128;
-    if (z == 0) {
-        return 0;
-    }
-    const uint16_t *w = (const uint16_t *)weights + (i >> 1) * 2 * layer->k4 + (i & 1);
-    int32_t sum = 0;
-    for (int32_t k = 0; k < layer->k4; ++k) {
+static uint32_t sum_plane(const uint16_t *w, int32_t k4) {
+    uint32_t sum = 0;
+    for (int32_t k = 0; k < k4; ++k) {
         sum += *w;
         w += 2;
     }
-    return z * (128 * layer->k - sum);
+    return sum;
+}
+
+// With W = w + 128, X = x + 128, Z = zp + 128: sum w (x - zp) = sum W X - 128 sum X
+// - Z (sum W - 128 K). With two planes the same holds for the upper bytes, times 256.
+int32_t mz_quad_offset(const mz_pack_t *pack, const void *weights, int32_t i) {
+    const mz_layer_t *l = pack->view->layer;
+    uint32_t z = (uint32_t)(l->in_zp + 128);
+    if (z == 0) {
+        return 0;
+    }
+    const uint16_t *w = (const uint16_t *)weights + (i >> 1) * 2 * l->k4 + (i & 1);
+    uint32_t sum = sum_plane(w, l->k4) - 128 * (uint32_t)l->k;
+    if (pack->planes == 2) {
+        sum = (sum << 8) + sum_plane(w + 4 * l->k4, l->k4);
+    }
+    return (int32_t)(0 - z * sum);
+}
+
+// Splits a packed row into its planes, cells 0, 2, 1, 3 of each four.
+static void split_row(const int16_t *from, int32_t k, uint16_t *to, uint16_t *low) {
+    for (int32_t i = 0; i < k; ++i) {
+        int32_t at = 2 * ((i & ~3) | (i & 1) << 1 | (i & 2) >> 1);
+        to[at] = (uint16_t)((from[i] >> 8) + 128);
+        low[at] = (uint16_t)(from[i] & 255);
+    }
+    for (int32_t i = k; i & 3; ++i) {
+        int32_t at = 2 * ((i & ~3) | (i & 1) << 1 | (i & 2) >> 1);
+        to[at] = 0;
+        low[at] = 0;
+    }
 }
 
 void mz_quad_pack(const mz_pack_t *pack, int32_t first, int32_t n, void *weights) {
+    const mz_layer_t *l = pack->view->layer;
     mz_pack_t spread = *pack;
-    int32_t k4 = pack->view->layer->k4;
-    spread.base += 128;
-    spread.step = 8;
+    int32_t k4 = l->k4;
+    if (pack->planes == 1) {
+        spread.base += 128;
+        spread.step = 8;
+    }
     for (int32_t i = 0; i < 4; ++i) {
-        int16_t *to = (int16_t *)weights + (i >> 1) * 2 * k4 + (i & 1);
-        mz_pack_spread(&spread, first + mz_min(i, n - 1), to, 4, 2, 6);
+        int32_t row = first + mz_min(i, n - 1);
+        uint16_t *to = (uint16_t *)weights + (i >> 1) * 2 * k4 + (i & 1);
+        if (pack->planes == 1) {
+            mz_pack_spread(&spread, row, (int16_t *)to, 4, 2, 6);
+        } else {
+            // The column is not in use yet.
+            int16_t *packed = (int16_t *)(void *)l->scratch;
+            mz_pack_row(pack->view, row, packed);
+            split_row(packed, l->k, to, to + 4 * k4);
+        }
     }
 }
 

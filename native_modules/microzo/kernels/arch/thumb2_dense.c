@@ -8,7 +8,9 @@
 #include "dsp.h"
 #endif
 
-#define UNROLL 4 // groups of inputs in a round
+// Groups of inputs in a round.
+#define UNROLL 4
+#define MASTER_UNROLL 2
 
 // A group is four inputs, without DSP one. Bytes of code for a group:
 #if MZ_DSP
@@ -56,8 +58,9 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
 #define STRING(x) STRING_(x)
 #define STRING_(x) #x
 
-// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the stack: the struct, the end of the input, where to enter the loop.
-#define DOT4(group) \
+// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the
+// stack: the end of the input, the struct.
+#define DOT4(unroll, group) \
     ".syntax unified\n" \
     group \
     ".macro mz_group\n" \
@@ -78,36 +81,37 @@ static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
     "    bx r10\n" \
     "    .balign 4\n" \
     "1:\n" \
-    "    .rept " STRING(UNROLL) "\n" \
+    "    .rept " STRING(unroll) "\n" \
     "    mz_group\n" \
     "    .endr\n" \
     "    ldr r12, [sp]\n" \
     "    cmp r0, r12\n" \
     "    bne 1b\n" \
     "    pop {r9, r12}\n" \
-    "    add r12, r12, #20\n" \
-    "    stm r12, {r5-r8}\n" \
+    "    adds r12, #4\n" \
+    "    stm r12, {r1-r8}\n" \
     "    pop {r4-r11, pc}\n" \
     ".purgem mz_row\n" \
     ".purgem mz_group\n"
 
 __attribute__((naked, noinline)) void mz_dot4_int8(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
+    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_master(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
+    __asm volatile (DOT4(MASTER_UNROLL, ".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
 }
 
 __attribute__((naked, noinline)) void mz_dot4_wide(mz_dot4_t *dot) {
-    __asm volatile (DOT4(".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
+    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
 }
 
 void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    uint32_t rest = (uint32_t)(end - begin) / GROUP % UNROLL;
+    uint32_t unroll = kind == MZ_ROWS_MASTER ? MASTER_UNROLL : UNROLL;
+    uint32_t rest = (uint32_t)(end - begin) / GROUP % unroll;
     dot->x = (const uint8_t *)x + 2 * begin;
     dot->x_end = (const uint8_t *)x + 2 * end;
-    dot->skip = rest ? (UNROLL - rest) * group_code[kind] : 0;
+    dot->skip = rest ? (unroll - rest) * group_code[kind] : 0;
     if (kind == MZ_ROWS_MASTER) {
         dot->mask = 0x00800080; // the rounding
     }
@@ -128,6 +132,7 @@ void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     mz_word_t *to = expanded;
     uint32_t add = mz_both(-l->in_zp);
     if (kind == MZ_ROWS_INT8) {
+        #pragma GCC unroll 2
         for (; from != end; to += 2) {
             put_four(*from++, add, MZ_ROWS_INT8, to);
         }
@@ -176,57 +181,108 @@ void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data) {
     }
 }
 
-// One step of a row: the top bit of each byte of the sign word chooses its input or 0,
-// and leaves the word.
-#define STEP(s, sum) \
-    __asm ( \
-        "uadd8 %0, %0, %0\n" \
-        "sel r12, %2, %3\n" \
-        "usada8 %1, r12, %3, %1\n" \
-        : "+r" (s), "+r" (sum) : "r" (x), "r" (0) : "r12", "cc")
+// What minus_sums reads from the stack, and writes.
+typedef struct {
+    const void *bytes;
+    uint32_t at; // first word of the first row, key1 added
+    uint32_t end; // where that row ends
+    uint32_t hash1, key2, hash2; // constants of mz_word
+    uint32_t words; // of a row
+    uint32_t sums[4];
+} minus_t;
 
-static uint32_t ones(uint32_t v) {
-    v -= (v >> 1) & 0x55555555;
-    v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
-    v = (v + (v >> 4)) & 0x0f0f0f0f;
-    return (v * 0x01010101) >> 24;
+// Sums of those of the bytes whose sign is -1, for four rows. The top bit of each byte of a
+// sign word chooses its input or 0 and leaves the word. r0 bytes, r1 at, r4..r7 sums, r8..r11
+// sign words, r12 four inputs, r3 those chosen, lr 0.
+__attribute__((naked, noinline)) static void minus_sums(minus_t *minus) {
+    __asm volatile (
+        ".syntax unified\n"
+        ".macro mz_choose s:req, sum:req\n"
+        "    uadd8 \\s, \\s, \\s\n"
+        "    sel r3, r12, lr\n"
+        "    usada8 \\sum, r3, lr, \\sum\n"
+        ".endm\n"
+        "    push {r0, r4-r11, lr}\n"
+        "    ldm r0, {r0, r1}\n"
+        "    movs r4, #0\n"
+        "    movs r5, #0\n"
+        "    movs r6, #0\n"
+        "    movs r7, #0\n"
+        "    mov lr, #0\n"
+        "1:\n"
+        "    ldr r3, [sp]\n"
+        "    ldr r2, [r3, #24]\n"
+        "    mov r8, r1\n"
+        "    add r9, r8, r2\n"
+        "    add r10, r9, r2\n"
+        "    add r11, r10, r2\n"
+        "    ldrd r2, r12, [r3, #12]\n"
+        "    .irp s, r8, r9, r10, r11\n"
+        "    eor \\s, \\s, \\s, lsr #16\n"
+        "    mla \\s, \\s, r2, r12\n"
+        "    eor \\s, \\s, \\s, lsr #15\n"
+        "    .endr\n"
+        "    ldr r2, [r3, #20]\n"
+        "    .irp s, r8, r9, r10, r11\n"
+        "    mul \\s, \\s, r2\n"
+        "    eor \\s, \\s, \\s, lsr #16\n"
+        "    .endr\n"
+        "    .irp at, 28, 24, 20, 16, 12, 8, 4, 0\n"
+        "    ldr r12, [r0, #\\at]\n"
+        "    mz_choose r8, r4\n"
+        "    mz_choose r9, r5\n"
+        "    mz_choose r10, r6\n"
+        "    mz_choose r11, r7\n"
+        "    .endr\n"
+        "    ldr r3, [sp]\n"
+        "    ldr r3, [r3, #8]\n"
+        "    adds r0, #32\n"
+        "    adds r1, #1\n"
+        "    cmp r1, r3\n"
+        "    bne 1b\n"
+        "    pop {r0}\n"
+        "    adds r0, #28\n"
+        "    stm r0, {r4-r7}\n"
+        "    pop {r4-r11, pc}\n"
+        ".purgem mz_choose\n"
+    );
+}
+
+// Number of signs -1 in a row.
+static MZ_RARE int32_t count_minus(const mz_signs_t *signs, uint32_t next) {
+    uint32_t count = 0;
+    for (int32_t i = 1; i <= signs->words; ++i) {
+        uint32_t v = mz_word(signs->stream, next++);
+        v &= i < signs->words ? 0xffffffff : signs->last_mask;
+        for (; v != 0; v &= v - 1) {
+            ++count;
+        }
+    }
+    return (int32_t)count;
 }
 
 // All inputs less twice those of sign -1. Those are summed as x + 128, which is too much
 // by 128 + zp for each: with a zero point of -128 they need not be counted.
 void mz_signs_four(const mz_signs_t *signs, int32_t c, int32_t *sum) {
-    const mz_word_t *from = signs->data;
     uint32_t n = (uint32_t)signs->words;
     uint32_t next = (uint32_t)c * n;
     int32_t excess = 128 + signs->layer->in_zp;
-    uint32_t m0 = 0, m1 = 0, m2 = 0, m3 = 0;
-    uint32_t counts[4] = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < n; ++i, ++next) {
-        uint32_t s0 = mz_word(signs->stream, next);
-        uint32_t s1 = mz_word(signs->stream, next + n);
-        uint32_t s2 = mz_word(signs->stream, next + 2 * n);
-        uint32_t s3 = mz_word(signs->stream, next + 3 * n);
-        if (excess) {
-            uint32_t mask = i + 1 < n ? 0xffffffff : signs->last_mask;
-            counts[0] += ones(s0 & mask);
-            counts[1] += ones(s1 & mask);
-            counts[2] += ones(s2 & mask);
-            counts[3] += ones(s3 & mask);
+    minus_t minus;
+    minus.bytes = signs->data;
+    minus.at = next + signs->stream.key1;
+    minus.end = minus.at + n;
+    minus.hash1 = MZ_HASH1;
+    minus.key2 = signs->stream.key2;
+    minus.hash2 = MZ_HASH2;
+    minus.words = n;
+    minus_sums(&minus);
+    for (int32_t i = 0; i < 4; ++i, next += n) {
+        int32_t v = (int32_t)minus.sums[i];
+        if (excess != 0) {
+            v -= excess * count_minus(signs, next);
         }
-        #pragma GCC unroll 8
-        for (int q = 7; q >= 0; --q) {
-            uint32_t x = from[q];
-            STEP(s0, m0);
-            STEP(s1, m1);
-            STEP(s2, m2);
-            STEP(s3, m3);
-        }
-        from += 8;
+        sum[i] = signs->total - 2 * v;
     }
-    sum[0] = signs->total - 2 * ((int32_t)m0 - excess * (int32_t)counts[0]);
-    sum[1] = signs->total - 2 * ((int32_t)m1 - excess * (int32_t)counts[1]);
-    sum[2] = signs->total - 2 * ((int32_t)m2 - excess * (int32_t)counts[2]);
-    sum[3] = signs->total - 2 * ((int32_t)m3 - excess * (int32_t)counts[3]);
 }
 
 #else

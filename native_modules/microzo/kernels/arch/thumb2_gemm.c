@@ -54,24 +54,22 @@
 #define STRING(x) STRING_(x)
 #define STRING_(x) #x
 
-bool mz_gemm_takes(const mz_view_t *view) {
-    (void)view;
-    return true;
-}
-
-int32_t mz_quad_offset(const mz_layer_t *layer, const void *weights, int32_t i) {
-    (void)layer;
+int32_t mz_quad_offset(const mz_pack_t *pack, const void *weights, int32_t i) {
+    (void)pack;
     (void)weights;
     (void)i;
     return 0;
 }
 
-void mz_gemm_open(mz_gemm_t *gemm, int32_t k4, const void *column) {
+int32_t mz_gemm_open(mz_gemm_t *gemm, const mz_view_t *view, const void *column) {
+    int32_t k4 = view->layer->k4;
     // The first step starts the sums; the first round does what is no full round.
     uint32_t rest = (uint32_t)(k4 / STEP_INPUTS - 1) % UNROLL;
     gemm->skip = rest ? (UNROLL - rest) * STEP_CODE : 0;
+    gemm->planes = 1;
     gemm->column = column;
     gemm->column_end = (const uint8_t *)column + 4 * k4;
+    return 8 * k4;
 }
 
 // In registers: r0 column, r1 stream, r4..r11 sums (channel by channel, both

@@ -1,0 +1,55 @@
+"""Builds the bench's programs for emulated cores and runs them, without MicroPython."""
+
+import subprocess
+from pathlib import Path
+
+from cores import ICOUNT_SHIFT
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
+FIRMWARE = Path(__file__).resolve().parent / "firmware"
+LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS")
+
+
+def sources():
+    """The lists of sources.mk, as make understands them."""
+    script = f"include {KERNELS.parent}/sources.mk\nall:\n"
+    script += "".join(f"\t@echo $({name})\n" for name in LISTS)
+    command = ["make", "-s", "-f", "-"]
+    out = subprocess.run(command, input=script, capture_output=True, text=True, check=True)
+    return {name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)}
+
+
+def build(core, out, program="bench", portable=False):
+    """Compiles kernels and program as a native module's files are compiled; returns the ELF."""
+    out.mkdir(parents=True, exist_ok=True)
+    lists = sources()
+    compiler = ["arm-none-eabi-gcc", *core.flags, "-mthumb", "-mno-unaligned-access"]
+    flags = ["-std=gnu99", "-ffreestanding", "-Wall", "-fno-tree-loop-distribute-patterns"]
+    flags += [f"-I{KERNELS}", f"-I{FIRMWARE}", f"-DTARGET_IMAGE={core.image}"]
+    flags += ["-DMZ_PORTABLE=1"] if portable else []
+    files = [(KERNELS / name, name[:-2] in lists["MICROZO_HOT"]) for name in lists[LISTS[0]]]
+    files += [(FIRMWARE / f"{name}.c", False) for name in (program, "cortexm")]
+    objects = []
+    for file, hot in files:
+        objects.append(str(out / f"{file.stem}.o"))
+        tune = lists["MICROZO_HOT_FLAGS"] if hot else ["-Os"]
+        command = [*compiler, *flags, *tune, "-c", "-o", objects[-1], str(file)]
+        subprocess.run(command, check=True)
+    elf = out / f"{program}.elf"
+    link = [*compiler, "-nostartfiles", "--specs=nosys.specs", "-T", str(FIRMWARE / "link.ld")]
+    link += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
+    subprocess.run([*link, "-o", str(elf), *objects], check=True)
+    return elf
+
+
+def run(core, elf, image, icount=True):
+    """Runs a program with an image in memory; returns what it printed."""
+    command = ["qemu-system-arm", "-machine", core.machine, "-display", "none", "-monitor", "null"]
+    command += ["-serial", "null", "-semihosting-config", "enable=on,target=native"]
+    command += ["-kernel", str(elf)]
+    command += ["-device", f"loader,file={image},addr={core.image},force-raw=on"]
+    if icount:
+        command += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    return done.stdout + done.stderr

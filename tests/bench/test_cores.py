@@ -1,0 +1,109 @@
+"""The kernels of each instruction set, on bare emulated cores, against the oracle.
+
+tests/kernels runs the same kinds of cases under MicroPython; here there are more of them, with
+the shapes that the fast paths distinguish, and the portable C beside each fast path.
+"""
+
+import functools
+import random
+import shutil
+
+import badcases
+import baremetal
+import caseformat
+import casegen
+import fuzzgen
+import layercases
+import pytest
+import targets
+from cores import CORES
+
+from microzo_host import oracle
+
+CHUNK = 1000
+MORE = 10 if targets.FULL else 1
+BUILDS = [(name, False) for name in CORES] + [("m4", True), ("m0plus", True)]
+
+
+@pytest.fixture(scope="module", params=BUILDS, ids=lambda b: b[0] + "-portable" * b[1])
+def run(request, tmp_path_factory):
+    """run(cases) -> mismatches on a core."""
+    for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        if not shutil.which(tool):
+            (pytest.fail if targets.STRICT else pytest.skip)(f"{tool} is not installed")
+    name, portable = request.param
+    folder = tmp_path_factory.mktemp(name)
+    elf = baremetal.build(CORES[name], folder, "cases", portable)
+
+    def run_cases(cases):
+        bad = []
+        for i in range(0, len(cases), CHUNK):
+            part = cases[i : i + CHUNK]
+            image = folder / "cases.bin"
+            image.write_bytes(caseformat.pack_all(part))
+            bad += read(baremetal.run(CORES[name], elf, image, icount=False), part)
+        return bad
+
+    return run_cases
+
+
+def read(text, cases):
+    """Mismatches in what the program printed."""
+    lines = text.split("\n")
+    bad = [line for line in lines if "MISMATCH" in line]
+    if f"DONE {len(cases)} {len(bad)}" not in lines:
+        bad.append("the run did not end: " + text[-300:])
+    return bad
+
+
+@functools.cache
+def judged_layers(seed, count):
+    return [caseformat.judge(case, oracle) for case in layercases.cases(seed, count)]
+
+
+@functools.cache
+def judged_networks(count):
+    return [
+        caseformat.judge(case, oracle) for i in range(count) for case in casegen.good_cases(2, i)
+    ]
+
+
+def test_layers_give_the_oracles_bits(run):
+    assert run(judged_layers(1, 100 * MORE)) == []
+
+
+def test_networks_give_the_oracles_bits(run):
+    assert run(judged_networks(20 * MORE)) == []
+
+
+def test_bad_calls_are_refused_and_change_nothing(run):
+    cases = [caseformat.judge(case, oracle) for case, _ in badcases.bad_cases(1)]
+    assert run(cases) == []
+
+
+def test_spoilt_calls_stay_inside_their_buffers(run):
+    assert run(list(fuzzgen.fuzz_cases(4, 300 * MORE))) == []
+
+
+def extreme_net(rng, kind):
+    """Weights, inputs, masters at their ends; multipliers that saturate."""
+    net = layercases.LayerNetwork(rng, (5, 5, 8), plain=False)
+    net.weights = lambda count: bytes(rng.choice((127, 128, 129)) for _ in range(count))
+    if kind == "conv":
+        net.conv(0, 12, (3, 3), (1, 1), (1, 2, 2, 0))
+    elif kind == "dw":
+        net.dwconv(0, 1, (3, 3), (1, 1), (1, 1, 1, 1))
+    else:
+        net.dense(0, 9)
+    net.pool(1, casegen.L.AVGPOOL, net.shapes[1][:2], (1, 1))
+    net.first = 0
+    return net.finish(trainable=2)
+
+
+@pytest.mark.parametrize("kind", ["conv", "dw", "dense"])
+def test_extremes(run, kind):
+    cases = []
+    for i in range(6 * MORE):
+        rng = random.Random(f"{kind}-{i}")
+        cases += casegen.net_cases(rng, extreme_net(rng, kind), layercases.FUNCTIONS)
+    assert run([caseformat.judge(case, oracle) for case in cases]) == []
