@@ -13,7 +13,7 @@ typedef struct {
     int32_t sums[MAX_GROUPS][16];
 } pairs_t;
 
-static MZ_RARE void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
+static void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
     p->n = n;
     p->sums[0][0] = 0;
     for (int32_t g = 0; g < n; g += GROUP) {
@@ -61,7 +61,7 @@ static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) 
 }
 
 // Whether the largest step, with its rounding, fits in 32 bits.
-static MZ_RARE bool fits_narrow(const int32_t *pairs, int32_t n, int32_t eps, int32_t shift) {
+static bool fits_narrow(const int32_t *pairs, int32_t n, int32_t eps, int32_t shift) {
     int64_t most = (int64_t)1 << shift;
     for (int32_t j = 0; j < n; ++j) {
         int32_t coef = pairs[2 * j + 1];
