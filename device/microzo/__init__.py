@@ -7,17 +7,16 @@ for step in trainer.run(microzo.Dataset("x.npy", "y.npy")):
 """
 
 import gc
+import sys
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "load": "loader",
     "Dataset": "dataset",
     "ArrayData": "dataset",
     "Trainer": "trainer",
     "resume": "trainer",
     "replay": "replayer",
-    "recipe": "recipes",
     "use": "backend",
     "kernels": "backend",
 }
@@ -36,6 +35,27 @@ def _module(name, wanted):
         gc.threshold(before)
 
 
+def forget(name):
+    """A board lets go of the code of microzo.name; it is imported again when next asked for."""
+    if sys.implementation.name != "cpython" and "microzo." + name in sys.modules:
+        del sys.modules["microzo." + name]
+        if name in globals():
+            del globals()[name]
+
+
+def load(path):
+    """The Model in a .safetensors file; see loader.py."""
+    try:
+        return _module("loader", "load").load(path)
+    finally:
+        forget("loader")
+
+
+def recipe(name):
+    """A fresh copy of the recipe of that name, a dict to change and to print; see recipes.py."""
+    return _module("recipes", "recipe").recipe(name)
+
+
 def __getattr__(name):
     # modules are imported when first asked for: code takes RAM on a board
     home = _HOMES.get(name)
@@ -45,7 +65,8 @@ def __getattr__(name):
     except ImportError:
         pass
     if home is None:
-        raise AttributeError("microzo has no %s; it has %s" % (name, ", ".join(sorted(_HOMES))))
+        names = ", ".join(sorted(list(_HOMES) + ["load", "recipe"]))
+        raise AttributeError("microzo has no %s; it has %s" % (name, names))
     value = getattr(_module(home, name), name)
     globals()[name] = value
     return value

@@ -83,16 +83,14 @@ def _read_plan(f, path, start, length):
 
 def _validate(path, plan):
     """plancheck.validate; a board forgets its code at once."""
-    from . import plancheck
+    from . import forget, plancheck
 
     try:
         plancheck.validate(plan)
     except ValueError as e:
         raise ValueError("%s: %s" % (path, e))
     finally:
-        if sys.implementation.name != "cpython":
-            del sys.modules["microzo.plancheck"]
-            del sys.modules["microzo"].plancheck
+        forget("plancheck")
 
 
 def _check_crc(k, path, plan):

@@ -2,9 +2,19 @@
 
 from array import array
 
-from . import gradient, recipes, selection, stages
+from . import gradient, selection, stages
 from . import layout as L
 from . import plan as planner
+
+
+def _check(recipe):
+    """recipes.check, whose code a board needs no more once a run begins."""
+    from . import forget, recipes
+
+    try:
+        recipes.check(recipe)
+    finally:
+        forget("recipes")
 
 
 def resolve(model, recipe, layers, total, labelled, steps, room, double):
@@ -13,7 +23,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     total: samples there are; steps: overrides the length of the training stages; room: bytes, or
     None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
     """
-    recipes.check(recipe)
+    _check(recipe)
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {

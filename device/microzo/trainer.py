@@ -9,7 +9,6 @@ from . import (
     files,
     memory,
     program,
-    recipes,
     record,
     replayer,
     sampling,
@@ -66,6 +65,8 @@ class Trainer:
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
                 )
+            from . import recipes
+
             recipe = recipes.recipe(recipe) if isinstance(recipe, str) else recipe
             recipes.check(recipe)
         if not hasattr(model, "trained"):
