@@ -3,8 +3,8 @@ reaches, else computed."""
 
 import io
 
+from . import files, memory
 from . import layout as L
-from . import memory
 
 _CHUNK = 4096  # a fragmented heap still has blocks of this size
 
@@ -66,7 +66,7 @@ class Loader:
             if self._file is None:
                 self._compute(j)
             else:
-                self._file.seek((j - self._slots) * self._size)
+                files.seek(self._file, (j - self._slots) * self._size)
                 self._file.readinto(self._pin)
             return
         chunk = self._chunks[j // self._each]

@@ -39,7 +39,7 @@ class Npy:
             )
         self.offset = begin + length
         text = bytearray(length)
-        self.file.seek(begin)
+        files.seek(self.file, begin)
         files.fill(self.file, text, length, path)
         self._parse(bytes(text).decode())
 
@@ -81,7 +81,7 @@ class Npy:
         """Fills buf (`row` bytes) with entry i of the first axis."""
         if not 0 <= i < self.shape[0]:
             raise ValueError("%s has entries 0..%d, not %s" % (self.path, self.shape[0] - 1, i))
-        self.file.seek(self.offset + i * self.row)
+        files.seek(self.file, self.offset + i * self.row)
         files.fill(self.file, buf, self.row, self.path)
 
 

@@ -15,6 +15,13 @@ def size(path):
     return os.stat(path)[6]
 
 
+def seek(f, at):
+    """f.seek(at) after which littlefs 2.8 (in MicroPython 1.25) reads right: it keeps the cache of
+    a block that a read has just ended when the seek goes into the next; by way of 0 it drops it."""
+    f.seek(0)
+    f.seek(at)
+
+
 def remove(path):
     try:
         os.remove(path)

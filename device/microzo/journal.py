@@ -98,20 +98,20 @@ class Reader:
         self.end = HEADER_LEN
 
     def rewind(self):
-        self._file.seek(HEADER_LEN)
+        files.seek(self._file, HEADER_LEN)
         self.end = HEADER_LEN
 
     def next(self):
         """The next whole record, or None at the end or before a torn or altered one."""
         head = bytearray(record.HEADER)
-        self._file.seek(self.end)
+        files.seek(self._file, self.end)
         if self._file.readinto(head) != record.HEADER:
             return None
         n = record.get16(head, 2)
         if not record.LAYOUT <= head[0] < len(record.NAMES):
             return None
         rec = bytearray(record.HEADER + n + record.CRC)
-        self._file.seek(self.end)
+        files.seek(self._file, self.end)
         if self._file.readinto(rec) != len(rec) or not self._k.check_seal(rec, record.HEADER + n):
             return None
         self.end += len(rec)

@@ -65,7 +65,7 @@ def _data_section(f, path):
 
 def _read_plan(f, path, start, length):
     head = array("i", bytearray(4 * L.HEADER_WORDS))
-    f.seek(start)
+    files.seek(f, start)
     if length < 4 * L.HEADER_WORDS:
         raise _not_a_model(path, "it holds no plan")
     files.fill(f, head, 4 * L.HEADER_WORDS, path)
@@ -76,7 +76,7 @@ def _read_plan(f, path, start, length):
     plan = array("i", bytearray(4 * L.op_base(head[L.N_OPS])))
     if length < 4 * len(plan):
         raise OSError("%s is cut inside its plan, copy it again" % path)
-    f.seek(start)
+    files.seek(f, start)
     files.fill(f, plan, 4 * len(plan), path)
     return plan
 
@@ -127,6 +127,6 @@ def _read_blob(f, path, at, n):
         except (TypeError, ImportError):
             pass  # a file system that does not map files, or a board without uctypes
     blob = memory.take("the weights of %s" % path, n)
-    f.seek(at)
+    files.seek(f, at)
     files.fill(f, blob, n, path)
     return blob, False
