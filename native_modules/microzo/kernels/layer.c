@@ -311,17 +311,18 @@ static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     return MZ_OK;
 }
 
-typedef void *__attribute__((may_alias)) pointer_t;
+// Where a run of members begins, as part of the whole layer.
+#define MEMBER(l, name) ((int32_t *)(void *)((uint8_t *)(l) + offsetof(mz_layer_t, name)))
 
 int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
     int32_t w[MZ_OP_WORDS];
     copy_words(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index, MZ_OP_WORDS, w);
-    copy_words(w + MZ_O_KIND, MZ_O_OUT - MZ_O_KIND + 1, &l->kind);
-    copy_words(w + MZ_O_IN_H, MZ_O_ACT_MAX - MZ_O_IN_H + 1, &l->in_h);
-    copy_words(w + MZ_O_F, MZ_O_EPS_B - MZ_O_F + 1, &l->f);
-    copy_words(w + MZ_O_MULT1, MZ_O_SHIFT - MZ_O_MULT1 + 1, &l->mult1);
-    for (pointer_t *p = (pointer_t *)&l->in; p <= (pointer_t *)&l->state_shift; ++p) {
-        *p = NULL;
+    copy_words(w + MZ_O_KIND, MZ_O_OUT - MZ_O_KIND + 1, MEMBER(l, kind));
+    copy_words(w + MZ_O_IN_H, MZ_O_ACT_MAX - MZ_O_IN_H + 1, MEMBER(l, in_h));
+    copy_words(w + MZ_O_F, MZ_O_EPS_B - MZ_O_F + 1, MEMBER(l, f));
+    copy_words(w + MZ_O_MULT1, MZ_O_SHIFT - MZ_O_MULT1 + 1, MEMBER(l, mult1));
+    for (uint8_t *p = (uint8_t *)MEMBER(l, in); p < (uint8_t *)(l + 1); ++p) {
+        *p = 0;
     }
 
     bool weighted = mz_has_weights(l->kind);
