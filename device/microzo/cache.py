@@ -6,7 +6,7 @@ import io
 from . import files, memory
 from . import layout as L
 
-_CHUNK = 4096  # a fragmented heap still has blocks of this size
+_CHUNK = 2048  # a fragmented heap still has blocks of this size
 
 
 class Loader:

@@ -27,6 +27,7 @@ class Gradient:
             "the gradient of the head", grad_bytes(model.plan, head) if head >= 0 else 0
         )
         self._error = array("i", bytearray(4 * model.classes))
+        self._nodes = None
         self.loss = 0
         self.found = 0
 
@@ -41,7 +42,21 @@ class Gradient:
 
     def close(self):
         """Lets go of the buffers, whatever still points to this object."""
-        self.conv_grad = self.head_grad = None
+        self.conv_grad = self.head_grad = self._nodes = None
+
+    def nodes(self):
+        """(values, sums) of the convolution's outputs, for node.py; the sums are 0. Taken once,
+        while the heap is whole."""
+        if self._nodes is None:
+            n = planner.out_size(self._model.plan, L.op_base(self.conv))
+            self._nodes = (
+                memory.take("the nodes' values", n),
+                memory.take("the nodes' sums", 4 * n),
+            )
+        sums = self._nodes[1]
+        for i in range(len(sums)):
+            sums[i] = 0
+        return self._nodes
 
     def clear(self):
         for v in (self.head_grad, self.conv_grad):

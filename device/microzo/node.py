@@ -8,8 +8,8 @@ the clean pass gives. The step size (open) and the antithetic form are ours.
 from array import array
 
 from . import layout as L
-from . import memory, rate, record, sampling
 from . import plan as planner
+from . import rate, record, sampling
 from .schedule import extra_shift, norm_scaling
 
 _LSB = 8  # a unit step moves a weight by one LSB of 2^8 master units, in the mean
@@ -27,12 +27,19 @@ class Nodes:
         self._seed = seed
         self.gradient = gradient
         self.probes = settings[1]
-        op = gradient.conv
-        n = planner.out_size(model.plan, L.op_base(op))
-        self._output = memory.take("the nodes' values", n)
-        self._sums = memory.take("the nodes' sums", 4 * n)
+        self._output, self._sums = gradient.nodes()
         self._params = array(
-            "i", (op, 0, 0, settings[4], settings[0], 256, _D_SHIFT, record.get16(settings, 2))
+            "i",
+            (
+                gradient.conv,
+                0,
+                0,
+                settings[4],
+                settings[0],
+                256,
+                _D_SHIFT,
+                record.get16(settings, 2),
+            ),
         )
         self._down = 0  # mean over the probes, rounded up to a power of two
         while 1 << self._down < self.probes:
@@ -103,9 +110,7 @@ class Node:
             n = len(self._index)
             shift = rate.shifts(self._model, self.gradient, -1, self._loader, n, self._batch)[1]
         self.estimate_batch(0)
-        mean = sum(abs(v) for v in array("i", self.gradient.conv_grad)) // (
-            len(self.gradient.conv_grad) // 4
-        )
+        mean = _mean_size(self.gradient.conv_grad)
         self.gradient.clear()
         conv = rate.log2(mean) - _LSB + spec["conv_shift"] + self._norm_scaling()
         at = record.HEADER + 14
@@ -167,6 +172,15 @@ class Node:
         rec[record.HEADER] = self._shifts[0] + extra
         rec[record.HEADER + 1] = self._shifts[1] + extra
         rec[record.HEADER + 2] = self._spec["decay"]
+
+
+def _mean_size(grad):
+    """Mean |value| of the int32 in a buffer, a piece at a time: a copy of it has no room."""
+    view = memoryview(grad)
+    total = sum(
+        sum(abs(v) for v in array("i", view[at : at + 1024])) for at in range(0, len(grad), 1024)
+    )
+    return total // (len(grad) // 4)
 
 
 class NodeUpdate:

@@ -7,8 +7,8 @@ from . import layout as L
 from . import plan as planner
 
 
-def _check(recipe):
-    """recipes.check, whose code a board needs no more once a run begins."""
+def check(recipe):
+    """recipes.check; a board forgets its code, before what is free is measured."""
     from . import forget, recipes
 
     try:
@@ -22,8 +22,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
 
     total: samples there are; steps: overrides the length of the training stages; room: bytes, or
     None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
+    The recipe is one that `check` lets pass.
     """
-    _check(recipe)
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {
@@ -76,7 +76,10 @@ def _fitting(model, program, choices, room, double):
 
 
 def _describe(spec):
-    return "%s of operators %s" % (spec["kind"], spec["ops"]) if "ops" in spec else spec["kind"]
+    kind = spec["kind"]
+    if "ops" in spec:
+        return "%s of operators %s" % (kind, spec["ops"])
+    return "node without the head" if kind == "node" and spec["head"] < 0 else kind
 
 
 def _choices(plan, stage, layers, program, steps, limited):
@@ -95,8 +98,9 @@ def _choices(plan, stage, layers, program, steps, limited):
     head = selection.head(plan)
     if kind == "node":
         return [
-            _node(plan, stage, at, head, program["train"], steps)
+            _node(plan, stage, at, last, program["train"], steps)
             for at in selection.nodes(plan, layers)
+            for last in ((head, -1) if stage["train_head"] and head >= 0 else (-1,))
         ]
     if head < 0:
         program["notes"].append("no %s, the last operator is not dense" % kind)
@@ -123,7 +127,6 @@ def _spsa(stage, ops, steps):
 
 def _node(plan, stage, op, head, train, steps):
     batch = min(stage["batch"], train)
-    head = head if stage["train_head"] else -1
     rest = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
     return dict(
         rest,
@@ -173,7 +176,7 @@ def needs(model, program, double):
     plan = array("i", model.plan)
     state = planner.place_state(plan, selections(program))
     arena = planner.layout(plan)
-    grad = buffers = 0
+    grad = nodes = buffers = 0
     for spec in program["stages"]:
         if spec["kind"] == "realign":
             buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
@@ -181,7 +184,7 @@ def needs(model, program, double):
             arena = max(arena, planner.layout(plan, spec["first"]))
         elif spec["kind"] == "node":
             arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
-            buffers = max(buffers, 5 * planner.out_size(plan, L.op_base(spec["conv"])))
+            nodes = 5 * planner.out_size(plan, L.op_base(spec["conv"]))
         else:
             ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
@@ -192,6 +195,7 @@ def needs(model, program, double):
         "copy for roll-back": state if double else 0,
         "activations": arena,
         "gradients": grad,
+        "nodes": nodes,
         "sample order and labels": 6 * program["samples"],
         "sample buffers": 2 * model.sample_len,
         "statistics and records": buffers + 512,

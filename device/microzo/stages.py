@@ -14,10 +14,15 @@ _CODE = {
 _GRAD_CODE = ("gradient", "grad")
 
 
+def code(kind):
+    """Modules that a stage of this kind needs."""
+    return _CODE.get(kind, _GRAD_CODE)
+
+
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
-        for name in _CODE.get(spec["kind"], _GRAD_CODE):
+        for name in code(spec["kind"]):
             __import__("microzo." + name)
     __import__("microzo.cache")
 

@@ -19,7 +19,7 @@ from .guard import Guard, helps
 from .report import MemoryPlan, Step, outcome_line
 from .watch import Watch
 
-_RESERVE = 8192  # bytes of a board's heap that a run leaves to files and small objects
+_RESERVE = 14336  # bytes of a board's heap that a run leaves to files and small objects
 _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
 
 
@@ -117,6 +117,7 @@ class Trainer:
 
     def plan(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
+        program.check(self.recipe)
         stages.load_code(self.recipe["stages"])
         made, _ = self._resolve(samples, labelled, None, self._room())
         double = self._journal is None
@@ -209,12 +210,18 @@ class Trainer:
     def _start(self, data, steps):
         """Program, state, arena and journal of a new run: the best program whose buffers can be
         had."""
+        program.check(self.recipe)
         stages.load_code(self.recipe["stages"])
         room = self._room()
         labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
         while True:
             made, needed = self._resolve(len(data), labelled, steps, room)
-            self.program = json.loads(json.dumps(made))
+            text = json.dumps(made)
+            made = None
+            memory.free()  # what planning left behind makes no holes between the large buffers
+            self.program = json.loads(text)
+            text = None
+            memory.free()
             try:
                 self._allocate()
                 break
@@ -234,6 +241,8 @@ class Trainer:
 
                 self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
         self.model.place(program.selections(self.program))
+        if self.program["stages"][-1]["kind"] == "node":
+            self._gradient.nodes()
         if self._journal is None:
             self._mark = memory.take("the copy for roll-back", len(self.model.state))
         self.model.reserve(program.needs(self.model, self.program, False)["activations"])
