@@ -19,27 +19,19 @@ import microzo.program
 import microzo.record
 import microzo.trainer
 
-from . import board_info, push
+from . import board_info, loaded, push
 from .demo import session
 
 L = microzo.layout
 
 STATIC = 1264  # data and bss of MicroPython
 STACK = 8192  # set aside for the stack
-STACK_USED = 5712  # deepest use while training
+STACK_USED = 6328  # deepest use while training
 HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the rest
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.57  # heap of a loaded module over the size of its .mpy
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
 AFTER_CACHE = 2048  # what a run still takes when the cache has its share: guard, file buffers
-
-# Modules that are loaded beside those every run needs.
-ALWAYS = (
-    "__init__ backend cache clock dataset files guard layout memory model plan program record "
-    "report sampling schedule selection stages trainer journal checkpoint replayer watch"
-).split()
-BY_KIND = {"realign": ["realign"], "spsa": ["zo"], "head": ["grad", "gradient", "rate"]}
-BY_KIND["tail"] = BY_KIND["head"]
 
 BOARDS = {"mps2-an386-256K": 256 << 10, "mps2-an386-1M": 1 << 20, "RPI_PICO": 264 << 10}
 
@@ -57,6 +49,7 @@ class Prediction:
     fits: bool
     macs_forward: int
     macs_step: dict
+    stages: list
     layers: list
     notes: list
 
@@ -68,7 +61,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
     fixed = {
         "interpreter and script": BOOT,
         "native module": _native(),
-        "package": _code(ALWAYS + _stage_code(recipe)),
+        "package": _code(loaded.modules(_kinds(recipe))),
         "model file": model.plan[L.BLOB_LEN] + 4 * len(model.plan),
     }
     program = _resolve(model, recipe, layers, samples, heap - sum(fixed.values()))
@@ -86,7 +79,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
     return Prediction(
         program["recipe"], ram, parts, flash, sum(parts.values()), fits,
         _macs(model.plan, 0), {kind: n for kind, n in _step_macs(model.plan, program)},
-        _layers(model.plan), [*program["notes"], _flash_note(flash)],
+        program["stages"], _layers(model.plan), [*program["notes"], _flash_note(flash)],
     )  # fmt: skip
 
 
@@ -114,11 +107,16 @@ def journal_bytes(plan, program):
     """Length of the journal of a whole run (SPEC.md, section 5)."""
     payloads = [plan[L.N_OPS], len(json.dumps(program)), 4]  # LAYOUT, RECIPE, END
     for stage in program["stages"]:
-        payloads += [16, 16, 16] if stage["guard"] else [16, 16]  # STAGE, MARK, KEEP
-        if stage["kind"] == "realign":
+        kind = stage["kind"]
+        payloads.append(24 if kind == "node" else 16)  # STAGE
+        payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
+        if kind == "realign":
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
-        elif stage["kind"] == "spsa":
+        elif kind == "spsa":
             payloads += [2 * stage["probes"]] * stage["steps"]
+        elif kind == "elastic":
+            pairs = stage["probes"] * stage["samples"]
+            payloads += [4 + 2 * stage["probes"] + 2 * pairs] * stage["steps"]
         else:
             payloads += [4 + 2 * stage["batch"]] * stage["steps"]
     frame = microzo.record.HEADER + microzo.record.CRC
@@ -131,10 +129,8 @@ def _resolve(model, recipe, layers, samples, room):
     return microzo.program.resolve(model, made, layers, samples, True, None, room, False)
 
 
-def _stage_code(recipe):
-    """Modules that the stages of a recipe load."""
-    kinds = [stage["kind"] for stage in microzo.recipe(recipe)["stages"]]
-    return sorted({name for kind in kinds for name in BY_KIND[kind]})
+def _kinds(recipe):
+    return [stage["kind"] for stage in microzo.recipe(recipe)["stages"]]
 
 
 def _code(names):
@@ -156,9 +152,9 @@ def _cache_wanted(model, program):
         plan = array("i", model.plan)
         first = stage.get("first", 0)
         pins = ()
-        if stage["kind"] in ("head", "tail"):
-            ops = [i for i in (stage["conv"], stage["head"]) if i >= 0]
-            first, pins = ops[0], ops[:-1]
+        if "conv" in stage:
+            pins = (stage["conv"],) if stage["conv"] >= 0 else ()
+            first = (*pins, stage["head"])[0]
         microzo.plan.layout(plan, first, pins)
         most = max(most, plan[L.PIN_LEN] * program["train"])
     return most
@@ -168,18 +164,30 @@ def _macs(plan, first):
     return sum(microzo.plan.macs(plan, L.op_base(i)) for i in range(first, plan[L.N_OPS]))
 
 
+def _op_macs(plan, op):
+    return microzo.plan.macs(plan, L.op_base(op)) if op >= 0 else 0
+
+
 def _step_macs(plan, program):
-    """(kind, multiply-accumulates of a step) with every prefix in the cache."""
+    """(kind, multiply-accumulates of a step) with every prefix in the cache; a gradient counts
+    as a pass of its operator."""
     for stage in program["stages"]:
         kind = stage["kind"]
         if kind == "realign":  # on average: operators 0..op for every sample
             passes = sum(_macs(plan, 0) - _macs(plan, op + 1) for op in stage["ops"])
             yield kind, program["samples"] * passes // len(stage["ops"])
-        elif kind == "spsa":
-            yield kind, 2 * stage["probes"] * stage["samples"] * _macs(plan, stage["first"])
+        elif kind in ("spsa", "elastic"):
+            passes = 2 * stage["probes"] if stage["sides"] == 2 else stage["probes"] + 1
+            head = stage["probes"] * _op_macs(plan, stage.get("head", -1))
+            yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)
+        elif kind == "node":
+            conv, head = stage["conv"], _op_macs(plan, stage["head"])
+            passes = _macs(plan, conv) + 2 * stage["probes"] * _macs(plan, conv + 1)
+            yield kind, stage["batch"] * (passes + _op_macs(plan, conv) + head)
         else:
-            first = stage["conv"] if stage["conv"] >= 0 else stage["head"]
-            yield kind, 2 * stage["batch"] * _macs(plan, first)
+            conv, head = stage["conv"], stage["head"]
+            gradients = _op_macs(plan, conv) + _op_macs(plan, head)
+            yield kind, stage["batch"] * (_macs(plan, conv if conv >= 0 else head) + gradients)
 
 
 def _layers(plan):

@@ -1,0 +1,38 @@
+"""Which modules of the device package are in a board's RAM while a recipe runs."""
+
+import ast
+import functools
+
+from microzo import stages
+
+from . import push
+
+# What a script such as train.py asks for, and what a board forgets before a run begins.
+ROOTS = ("__init__", "cache", "dataset", "loader", "recipes", "trainer")
+FORGOTTEN = ("loader", "recipes")
+
+
+def modules(kinds):
+    """Sorted names of the modules in RAM for stages of these kinds."""
+    wanted = list(ROOTS)
+    for kind in kinds:
+        wanted += stages.code(kind)
+    found = set()
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found.add(name)
+            wanted += _imports(name)
+    return sorted(found - set(FORGOTTEN))
+
+
+@functools.cache
+def _imports(name):
+    """Modules of the package that a module imports when it is loaded itself."""
+    folder = push.package_folder()
+    found = set()
+    for node in ast.parse((folder / f"{name}.py").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {other for other in names if (folder / f"{other}.py").is_file()}
+    return found
