@@ -179,6 +179,10 @@ def needs(model, program, double):
             buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
+            if stages.option_code(spec):
+                from . import options
+
+                buffers = max(buffers, options.needs(plan, spec, state))
         elif spec["kind"] == "node":
             arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
             buffers = max(buffers, 5 * planner.out_size(plan, L.op_base(spec["conv"])))

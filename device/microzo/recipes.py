@@ -16,6 +16,18 @@ stages, in order:
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode
+spsa and elastic may also have (options.py; left out, they are off)
+  mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
+            output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
+            one_in 2..255, 10 if left out
+  direction "sign" or "gauss"; either makes eps_shift work with 8-bit weights, too
+  rows      a factor of the step for every channel: "qas", "kernel"
+  round     weights after every step: "nearest", "stochastic" (whole ones), "feedback" (the rest
+            fades)
+  guided    1: the first probe looks along the last step; sharp: probes around a point that many
+            quarters of a perturbation against the last step
+  pick      "gradient", "test": chooses the operators before the run (picker.py); top: at most
+            that many, 5 if left out; macs: at most that many a pass, 0: any
 guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
 kept; "" keeps it unseen.
 """
@@ -112,6 +124,9 @@ _RANGES = {
     "gns": (0, 1),
     "train_head": (0, 1),
 }
+_OPTIONAL = (
+    "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
+)  # fmt: skip
 _NAMES = {"guard": ("all", "held", ""), "rule": RULES, "schedule": SCHEDULES}
 
 
@@ -145,8 +160,9 @@ def check(made):
         for key in known:
             if key not in stage:
                 raise ValueError("stage %s has no %r" % (kind, key))
+        _check_options(kind, stage, known)
         for key in stage:
-            if key not in known:
+            if key not in known and not _optional(kind, key):
                 raise ValueError(
                     "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
@@ -155,14 +171,29 @@ def check(made):
             _check_step(kind, stage)
 
 
-def _check_value(kind, key, value):
-    if key in _NAMES and value not in _NAMES[key]:
+def _optional(kind, key):
+    return "sides" in _STAGES[kind] and key in _OPTIONAL
+
+
+def _check_options(kind, stage, known):
+    if not any(key not in known and _optional(kind, key) for key in stage):
+        return
+    from . import options
+
+    for key in stage:
+        if key not in known and _optional(kind, key):
+            _check_value(kind, key, stage[key], options.NAMES, options.RANGES)
+    options.check(kind, stage)
+
+
+def _check_value(kind, key, value, names=_NAMES, ranges=_RANGES):
+    if key in names and value not in names[key]:
         raise ValueError(
             "stage %s: %s is %s, not %r"
-            % (kind, key, " or ".join('"%s"' % name for name in _NAMES[key]), value)
+            % (kind, key, " or ".join('"%s"' % name for name in names[key]), value)
         )
-    if key in _RANGES:
-        low, high = _RANGES[key]
+    if key in ranges:
+        low, high = ranges[key]
         if not isinstance(value, int) or not low <= value <= high:
             raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, key, low, high, value))
 

@@ -388,7 +388,7 @@ class Trainer:
             )
         elif spec["kind"] in stages.GRADIENTS:
             self._gradient.place()  # it holds the momentum the run was left with
-        stage = stages.make(self.model, spec, seed, self._node, self._gradient)
+        stage = stages.make(self.model, spec, opening, self._node, self._gradient)
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
@@ -397,6 +397,8 @@ class Trainer:
         if not self.at.begun:
             stage.open(opening)
         stage.resume(opening)
+        if self.at.begun and self.at.last is not None and (spec.get("guided") or spec.get("sharp")):
+            stage.recall(self.at.last)
         record.put32(opening, record.HEADER + 8, stage.steps)
         self.at.opening = opening
         self._applier = stages.Applier(self.model, opening, self._gradient)
