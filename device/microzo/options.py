@@ -1,4 +1,4 @@
-"""Optional settings of spsa and elastic stages (see recipes.py): what they may be, what they
+"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what they
 need.
 
 A stage without any of them runs as it always did and its journal says nothing of them. With one,
@@ -40,6 +40,8 @@ def check(kind, stage):
         raise ValueError("%s: mask is for weights, what is %d" % (kind, stage["what"]))
     if "one_in" in stage and not stage.get("mask"):
         raise ValueError("%s: one_in needs a mask" % kind)
+    if stage.get("pick") and kind != "spsa":
+        raise ValueError("%s: pick is for spsa" % kind)
     if ("top" in stage or "macs" in stage) and not stage.get("pick"):
         raise ValueError("%s: top and macs need a pick" % kind)
 
@@ -92,7 +94,7 @@ class Settings:
 
 def has(rec):
     """True if a STAGE record holds settings."""
-    return record.get16(rec, 2) == 16 + LENGTH and rec[record.HEADER] in (4, 5)
+    return record.get16(rec, 2) == 16 + LENGTH and rec[record.HEADER] in (4, 5, 7)
 
 
 def trained(plan, lo, hi, what):
@@ -114,7 +116,7 @@ def needs(plan, stage, state):
     if stage.get("round") in ("nearest", "stochastic"):
         bytes_ += most
     if any(stage.get(key) for key in ("mask", "guided", "sharp")) or (
-        stage.get("direction") == "gauss" or sub_lsb(stage)
+        stage.get("direction") == "gauss" or sub_lsb(stage) or stage["kind"] == "entropy"
     ):
         bytes_ += state
     return bytes_

@@ -34,7 +34,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "notes": [],
     }
     for stage in recipe["stages"]:
-        if stage["kind"] != "realign" and not labelled:
+        if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
         spec = _fitting(
@@ -45,7 +45,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             double,
         )
         if spec is not None:
-            if not labelled:
+            if not labelled and spec["guard"] != "free":
                 spec["guard"] = ""
             program["stages"].append(spec)
     if layers not in ("auto", "all") and all(s["kind"] != "spsa" for s in recipe["stages"]):
@@ -88,10 +88,15 @@ def _choices(plan, stage, layers, program, steps, limited):
             program["notes"].append("no realign, the model file holds no clean statistics")
             return ()
         return ({"kind": kind, "ops": ops, "alpha": stage["alpha"], "guard": stage["guard"]},)
-    if kind == "spsa":
+    if kind in ("spsa", "entropy"):
         ops = selection.choose(plan, layers)
         fewest = len(ops) if not limited or layers != "auto" else 1
-        return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        made = [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        if kind == "entropy":
+            for spec in made:
+                seen = [i for i in selection.realignable(plan) if i >= spec["first"]]
+                spec["stat"] = seen[-1] if seen and stage["stats"] else -1
+        return made
     head = selection.head(plan)
     if kind == "node":
         return [

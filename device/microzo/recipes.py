@@ -13,6 +13,8 @@ stages, in order:
            rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
            one operator, in turn), gns (1: gradient-norm scaling)
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
+  entropy  spsa without labels, on the entropy of the predictions and the mismatch of the last
+           features' statistics, which weighs `stats` sixteenths; sides 2
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode
@@ -29,7 +31,7 @@ spsa and elastic may also have (options.py; left out, they are off)
   pick      "gradient", "test": chooses the operators before the run (picker.py); top: at most
             that many, 5 if left out; macs: at most that many a pass, 0: any
 guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
-kept; "" keeps it unseen.
+kept; "free": all, without their labels (freeguard.py); "" keeps it unseen.
 """
 
 from .rules import RULES
@@ -57,6 +59,7 @@ _SPSA = {
     "guard": "held",
 }
 _ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
+_ENTROPY = dict(_SPSA, kind="entropy", what=6, stats=8, guard="free")
 _QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
 _ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
              schedule="constant")  # fmt: skip
@@ -85,6 +88,7 @@ _STAGES = {
     "tail": _TAIL,
     "spsa": _SPSA,
     "elastic": _ELASTIC,
+    "entropy": _ENTROPY,
     "node": _NODE,
 }
 
@@ -94,6 +98,7 @@ RECIPES = {
     "tail": {"holdout": 0, "stages": (_TAIL,)},
     "spsa": {"holdout": 0, "stages": (_SPSA,)},
     "elastic": {"holdout": 0, "stages": (_ELASTIC,)},
+    "entropy": {"holdout": 0, "stages": (dict(_REALIGN, guard="free"), _ENTROPY)},
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
@@ -122,12 +127,13 @@ _RANGES = {
     "sides": (1, 2),
     "by_layer": (0, 1),
     "gns": (0, 1),
+    "stats": (0, 255),
     "train_head": (0, 1),
 }
 _OPTIONAL = (
     "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
 )  # fmt: skip
-_NAMES = {"guard": ("all", "held", ""), "rule": RULES, "schedule": SCHEDULES}
+_NAMES = {"guard": ("all", "held", "free", ""), "rule": RULES, "schedule": SCHEDULES}
 
 
 def recipe(name):
@@ -207,5 +213,7 @@ def _check_step(kind, stage):
         )
     if stage["schedule"] == "cosine" and stage["clip"] > 2047:
         raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)
+    if kind == "entropy" and stage["sides"] == 1:
+        raise ValueError("entropy is antithetic: sides 2")
     if kind == "elastic" and (stage["sides"] == 1 or stage["by_layer"]):
         raise ValueError("elastic is antithetic over all operators: sides 2, by_layer 0")

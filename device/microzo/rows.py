@@ -51,10 +51,10 @@ def _length(model, op, c):
         w = model.blob[i]
         w = 256 - w if w > 127 else w
         total += w * w
-    return _root(total)
+    return root(total)
 
 
-def _root(n):
+def root(n):
     """Rounded down."""
     x = n
     y = (x + 1) >> 1

@@ -2,7 +2,7 @@
 
 from . import record
 
-KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node")
+KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy")
 GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
 _CODE = {
@@ -10,6 +10,7 @@ _CODE = {
     "spsa": ("zo", "onesided"),
     "elastic": ("gradient", "rate", "elastic"),
     "node": ("gradient", "rate", "node"),
+    "entropy": ("zo", "realign", "confidence", "entropy"),
 }
 _GRAD_CODE = ("gradient", "grad")
 
@@ -25,7 +26,7 @@ def load_code(specs):
 def option_code(spec):
     """Modules for the optional settings of a stage (options.py)."""
     found = ()
-    if any(key in spec for key in ("mask", "direction", "rows", "round", "guided", "sharp")):
+    if spec["kind"] == "entropy" or any(key in spec for key in ("mask", "direction", "rows", "round", "guided", "sharp")):
         found = ("options", "oneop", "directions", "shaped", "moves")
         for key, name in (("mask", "mask"), ("rows", "rows"), ("guided", "guided")):
             if spec.get(key):
@@ -42,7 +43,7 @@ def prober(model, rec):
     if not options.has(rec):
         return None
     settings = options.Settings(model, rec)
-    if not settings.probing:
+    if not settings.probing and KINDS[rec[record.HEADER]] != "entropy":
         return None
     from .shaped import Prober
 
@@ -69,6 +70,10 @@ def make(model, spec, opening, node, gradient):
         from .elastic import Elastic
 
         return Elastic(model, spec, seed, node, gradient, prober(model, opening))
+    if spec["kind"] == "entropy":
+        from .entropy import Entropy
+
+        return Entropy(model, spec, seed, node, prober(model, opening))
     if spec["kind"] == "node":
         from .node import Node
 
@@ -84,7 +89,7 @@ def stage_record(spec, index, seed, node):
     if "sides" in spec and option_code(spec):
         from . import options
 
-        shaped = options.shaped(spec)
+        shaped = options.shaped(spec) or spec["kind"] == "entropy"
     rec = record.new(record.STAGE, 24 if shaped or spec["kind"] == "node" else 16, node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
@@ -123,7 +128,7 @@ class Applier:
         self._model = model
         self._zo = self._grad = None
         kind = KINDS[rec[at]]
-        if kind == "spsa":
+        if kind in ("spsa", "entropy"):
             self._zo = _zo_update(model, rec)
         elif kind == "elastic":
             from .elastic import ElasticUpdate

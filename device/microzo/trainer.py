@@ -169,6 +169,19 @@ class Trainer:
                 stage["shift"] = stage["first_shift"] = shift
                 return shift
 
+    def _pick(self, data):
+        """Sets layers, unless they are given, as a stage asks for; a note that tells of it."""
+        if self.layers != "auto":
+            return None
+        from . import forget, picker
+
+        def make(recipe, layers):
+            return Trainer(self.model, recipe, layers, self.seed, ram=self._ram, cache=0)
+
+        self.layers, note = picker.pick(make, self.recipe, data)
+        forget("picker")
+        return note
+
     def begin(self, data):
         """run without its steps: advance() does them."""
         self._prepare(data, None)
@@ -209,12 +222,14 @@ class Trainer:
     def _start(self, data, steps):
         """Program, state, arena and journal of a new run: the best program whose buffers can be
         had."""
+        note = self._pick(data) if any(s.get("pick") for s in self.recipe["stages"]) else None
         stages.load_code(self.recipe["stages"])
         room = self._room()
         labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
         while True:
             made, needed = self._resolve(len(data), labelled, steps, room)
             self.program = json.loads(json.dumps(made))
+            self.program["notes"] += [note] if note else []
             try:
                 self._allocate()
                 break
@@ -432,6 +447,10 @@ class Trainer:
         self.at.begun = True
 
     def _guard(self):
+        if self._spec()["guard"] == "free":
+            from .freeguard import FreeGuard
+
+            return FreeGuard(self.model, self._data, self._index)
         held = self._spec()["guard"] == "held" and self.program["train"] < self.program["samples"]
         lo = self.program["train"] if held else 0
         if lo not in self._guards:
