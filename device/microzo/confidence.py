@@ -17,6 +17,7 @@ class Confidence:
         self._model = model
         self._share = array("i", bytearray(4 * model.classes))  # p, Q15
         self._sums = array("i", bytearray(4 * model.classes))
+        self._at = 0
         self.clear()
 
     def clear(self):

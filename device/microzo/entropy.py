@@ -26,6 +26,7 @@ class Entropy(Zo):
         Zo.__init__(self, model, spec, seed, node, prober)
         self._confidence = Confidence(model)
         self._op = spec["stat"]
+        self._seen = 0
         self._weight = spec["stats"]
         if self._op >= 0:
             o = L.op_base(self._op)
@@ -54,7 +55,8 @@ class Entropy(Zo):
             for sums in self._sums:
                 for c in range(len(sums)):
                     sums[c] = 0
-        for i in range(2):
+        i = 1 if self._shape.sign(params) < 0 else 0
+        for _ in range(2):
             self._shape.perturb(params, 1 - 2 * i)
             first = params[0]
             if self._op >= 0:
@@ -66,6 +68,7 @@ class Entropy(Zo):
             self._confidence.take()
             self.diffs[p] += self._confidence.entropy * (1 - 2 * i)
             both += self._confidence.entropy
+            i = 1 - i
         self.loss += both >> 1
         self._seen += 1
         if self._seen == self._each:

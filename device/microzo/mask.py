@@ -21,6 +21,7 @@ class Mask:
         self._kind = settings.mask
         self._n = settings.one_in
         self._seed = settings.seed
+        self._row = self._channels = self._total = self._at = self._a = self._limit = 0
         self._limits = bytearray(model.ops)
         if self._kind in ("small", "large"):
             for op in settings.ops:

@@ -46,8 +46,10 @@ class ShapedUpdate(ZoUpdate):
         plan = self._model.plan
         what = self._set.what
         shift = min(31, record.get16s(rec, 10) + self._directions.down)
-        lo, hi = (one - 1, one) if one else (self._lo, self._hi)
-        self._params[0], self._params[1] = lo, hi
+        lo = one - 1 if one else self._lo
+        hi = one if one else self._hi
+        self._params[0] = lo
+        self._params[1] = hi
         self._params[4] = shift
         self._params[2] = what & ~L.WEIGHTS if self._delta is not None else what
         if self._params[2]:

@@ -15,25 +15,31 @@ def weights(plan, op):
     return plan[o + L.OUT_C] * planner.row_len(plan, o)
 
 
+def _plan(classes):
+    made = array("i", bytearray(4 * (L.HEADER_WORDS + L.OP_WORDS)))
+    made[L.MAGIC] = L.MAGIC_VALUE
+    made[L.MAJOR] = L.VERSION_MAJOR
+    made[L.N_OPS] = 1
+    made[L.CLASSES] = classes
+    return made
+
+
 class OneOp:
     """select(op), then the calls. eps: LSBs of a step, None for the operator's EPS_W."""
 
     def __init__(self, model):
         self._model = model
-        self.plan = array("i", bytearray(4 * (L.HEADER_WORDS + L.OP_WORDS)))
+        self.plan = _plan(model.classes)
         self._params = array("i", (0, 1, L.WEIGHTS, 0, 0))
 
     def select(self, op, master, eps=-1):
         """The operator's masters are at byte `master` of the state that is given."""
         m = self._model
         to = self.plan
-        for i in range(L.HEADER_WORDS):
-            to[i] = m.plan[i]
         at = L.op_base(op)
         for i in range(L.OP_WORDS):
             to[L.HEADER_WORDS + i] = m.plan[at + i]
         o = L.HEADER_WORDS
-        to[L.N_OPS] = 1
         to[o + L.MASTER_OFF] = master
         to[o + L.BIAS_OFF] = to[o + L.MS_OFF] = -1
         if eps >= 0:
@@ -53,7 +59,7 @@ class OneOp:
         k.export_weights(self.plan, state, 0, whole)
         o = L.HEADER_WORDS
         to = self.plan
-        for word in (L.W_OFF, L.B_OFF, L.M_OFF, L.S_OFF):
+        for word in range(L.W_OFF, L.S_OFF + 1):
             to[o + word] = 0
         to[o + L.FLAGS] = 0
         to[o + L.STAT_OFF] = -1
@@ -65,10 +71,7 @@ class Copier:
 
     def __init__(self, k):
         self._k = k
-        self._plan = array("i", bytearray(4 * (L.HEADER_WORDS + L.OP_WORDS)))
-        self._plan[L.MAGIC] = L.MAGIC_VALUE
-        self._plan[L.MAJOR] = L.VERSION_MAJOR
-        self._plan[L.N_OPS] = self._plan[L.CLASSES] = 1
+        self._plan = _plan(1)
         self._plan[L.NET_IN_W] = self._plan[L.NET_IN_C] = 1
         self._table = bytearray(512)
         for i in range(256):

@@ -37,17 +37,18 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
-        spec = _fitting(
-            model,
-            program,
-            _choices(model.plan, stage, layers, program, steps, room is not None),
-            room,
-            double,
-        )
-        if spec is not None:
-            if not labelled and spec["guard"] != "free":
-                spec["guard"] = ""
-            program["stages"].append(spec)
+        for part, chosen in _parts(model.plan, recipe, stage, layers):
+            spec = _fitting(
+                model,
+                program,
+                _choices(model.plan, part, chosen, program, steps, room is not None),
+                room,
+                double,
+            )
+            if spec is not None:
+                if not labelled and spec["guard"] != "free":
+                    spec["guard"] = ""
+                program["stages"].append(spec)
     if layers not in ("auto", "all") and all(s["kind"] != "spsa" for s in recipe["stages"]):
         program["notes"].append("layers is for spsa alone, which this recipe has not")
     if not program["stages"]:
@@ -55,6 +56,15 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
         )
     return program
+
+
+def _parts(plan, recipe, stage, layers):
+    """Pairs (stage, layers): more than one for node stages of a recipe with a split."""
+    if "split" not in recipe:
+        return ((stage, layers),)
+    from . import split
+
+    return split.parts(plan, recipe, stage, layers)
 
 
 def _fitting(model, program, choices, room, double):
@@ -195,7 +205,7 @@ def needs(model, program, double):
             ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
         if spec["kind"] in stages.GRADIENTS:
-            grad = sum(gradient.grad_bytes(plan, i) for i in _exact(spec))
+            grad = max(grad, sum(gradient.grad_bytes(plan, i) for i in _exact(spec)))
     return {
         "trained values": state,
         "copy for roll-back": state if double else 0,

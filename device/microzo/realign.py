@@ -43,6 +43,8 @@ class Realign:
         self.count = 0
         self.correct = -1
         self._fed = self.fed_loss = 0
+        self._op = self._total = self._shift = 0
+        self._sums = None
 
     def _channels(self, op):
         return self._model.plan[L.op_base(op) + L.OUT_C]

@@ -1,6 +1,8 @@
 """Recipes as data: a dict that prints, and that a user may change before giving it to Trainer.
 
 samples: how many are drawn; holdout: per cent of them kept from training for the guard;
+split: (may be left out) which operators spsa and node stages share: "size", or the first one of
+those that node trains (split.py);
 stages, in order:
   realign  alpha 1..256 (256: the whole correction)
   head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
@@ -158,6 +160,9 @@ def check(made):
         raise ValueError(
             "a recipe has 1..4096 samples, a holdout of 0..90 per cent and at least one stage"
         )
+    split = made.get("split", "size")
+    if split != "size" and (not isinstance(split, int) or not 0 <= split <= 255):
+        raise ValueError('split is "size" or the number of an operator, not %r' % (split,))
     for stage in made["stages"]:
         kind = stage.get("kind")
         if kind not in _STAGES:

@@ -11,7 +11,7 @@ from array import array
 from . import layout as L
 from . import plan as planner
 
-_MOST = 65535  # of a factor: 256 times the mean
+_MOST = 32767  # of a factor: almost 128 times the mean
 
 
 def factors(model, op, kind):

@@ -17,8 +17,9 @@ _LIMIT = 127 * 256
 class Prober:
     """probe() stands in for that of the kernels. settings: options.Settings."""
 
-    def __init__(self, model, settings):
+    def __init__(self, model, settings, minus_last=False):
         self._model = model
+        self.minus_last = minus_last
         self._set = settings
         self._len = len(model.state)
         self._copy = array("h", memory.take("the perturbed copy", self._len))
@@ -37,6 +38,7 @@ class Prober:
             most = max(oneop.weights(model.plan, op) for op in settings.ops)
             self._delta = array("h", memory.take("the steps of an operator", 2 * most))
         self.last = None  # of guided.py: the step before
+        self.forget()
         self.along_last = False
 
     def values(self, op, plain):
@@ -46,13 +48,26 @@ class Prober:
         return plain - oneop.weights(self._model.plan, op) + self._mask.count(op)
 
     def probe(self, plan, blob, state, arena, params, out):
+        """The passes; the last is the - pass of an antithetic probe, if `minus_last`."""
         k = self._model.k
-        mode = params[3]
+        passes = 1 if params[3] & 2 else 2
         out[1] = 0
-        for i in range(1 if mode & 2 else 2):
+        i = 1 if passes == 2 and self.sign(params) < 0 else 0
+        for _ in range(passes):
             self.perturb(params, 1 - 2 * i)
             self.run(params, params[0], self._model.ops)
             out[i] = k.loss(plan, arena, params[2], self._no_error)
+            i = 1 - i
+
+    def forget(self):
+        """The values may have changed."""
+        self._seed = self._sign = 0
+
+    def sign(self, params):
+        """The perturbation of these params that the copy holds already, or +1."""
+        if self.minus_last or self._sign == 0 or self._seed != params[1]:
+            return 1
+        return self._sign
 
     def run(self, params, first, last):
         """Operators first..last-1 with the perturbed values."""
@@ -65,7 +80,11 @@ class Prober:
         m.k.stats(m.plan, m.blob, self._copy, m.arena, op, shift, sums)
 
     def perturb(self, params, sign):
-        """The copy becomes the values + sign * perturbation."""
+        """The copy becomes the values + sign * perturbation, if it is not that already."""
+        if self._seed == params[1] and self._sign == sign:
+            return
+        self._seed = params[1]
+        self._sign = 0  # until it is whole
         self._copier.copy(self._model.state, self._copy, self._len)
         last = self.last
         if self._set.sharp and last.count:
@@ -76,6 +95,7 @@ class Prober:
                 self._add(params, last.seeds[p], last.coefs[p] * sign)
         else:
             self._add(params, params[1], 256 * sign)
+        self._sign = sign
 
     def _add(self, params, seed, coef):
         """coef 256: a whole perturbation along the direction of the seed."""

@@ -47,7 +47,7 @@ def prober(model, rec):
         return None
     from .shaped import Prober
 
-    return Prober(model, settings)
+    return Prober(model, settings, KINDS[rec[record.HEADER]] == "elastic")
 
 
 def make(model, spec, opening, node, gradient):
@@ -185,6 +185,8 @@ def gradient_for(model, rec, old):
     if old is None or (old.conv, old.head) != (conv, head):
         from .gradient import Gradient
 
+        if old is not None:
+            old.close()  # its buffers make room
         old = Gradient(model, conv, head, first)
     else:
         old.clear()

@@ -247,6 +247,7 @@ class Trainer:
             if spec["kind"] in stages.GRADIENTS:
                 from .gradient import Gradient
 
+                self._gradient = None
                 self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
         self.model.place(program.selections(self.program))
         if self._journal is None:

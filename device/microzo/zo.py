@@ -145,6 +145,8 @@ class Zo:
         return True
 
     def _start(self):
+        if self._shape is not None:
+            self._shape.forget()
         self.loss = 0
         for p in range(self._probes):
             self.diffs[p] = 0
