@@ -48,6 +48,8 @@ def pick(make, recipe, data):
             while trainer.at.stage < at or not trainer.at.begun:
                 trainer.advance()
             found[op] = score(trainer, trainer.live_stage(), op)
+        except MemoryError:
+            found[op] = 0  # not even alone
         finally:
             trainer.model.reset()
 
