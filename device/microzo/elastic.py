@@ -9,7 +9,7 @@ from array import array
 
 from . import rate, record
 from .schedule import extra_shift
-from .zo import Zo, ZoUpdate
+from .zo import Zo
 
 
 class Elastic(Zo):
@@ -18,8 +18,8 @@ class Elastic(Zo):
     live_flag = record.LIVE
     clean = False  # an interrupted estimate leaves part of a batch in the gradient
 
-    def __init__(self, model, spec, seed, node, gradient):
-        Zo.__init__(self, model, spec, seed, node)
+    def __init__(self, model, spec, seed, node, gradient, prober=None):
+        Zo.__init__(self, model, spec, seed, node, prober)
         self.gradient = gradient
         self._batch = self._probes * self._each
         self._head_shift = spec["head_shift"]
@@ -72,23 +72,36 @@ def add_head(model, gradient, label, error):
     )
 
 
-class ElasticUpdate(ZoUpdate):
-    """Applies ELASTIC records of one stage."""
+class ElasticUpdate:
+    """Applies ELASTIC records of one stage. body: a ZoUpdate."""
 
-    def __init__(self, model, seed, lo, hi, what, gradient):
-        ZoUpdate.__init__(self, model, seed, lo, hi, what)
+    def __init__(self, model, opening, gradient, body):
+        at = record.HEADER
+        self._model = model
+        self._seed = record.get32(opening, at + 4)
+        self._lo = opening[at + 2]
+        self._hi = opening[at + 3]
+        self._what = opening[at + 1]
         self.gradient = gradient
+        self._body = body
+        self._opening = opening
+        self._probe = None
 
     def apply(self, rec):
         """The gradient already holds the batch."""
         at = record.HEADER
-        self.move(rec, at + 4, rec[at])
+        self._body.move(rec, at + 4, rec[at])
         self.gradient.apply(0, rec[at + 1], rec[at + 2])
 
     def redo(self, rec, data, sample):
         """Runs the probes of a record again for their head gradients, then applies it."""
         m = self._model
         k = m.k
+        if self._probe is None:
+            from .stages import prober
+
+            made = prober(m, self._opening)
+            self._probe = k.probe if made is None else made.probe
         at = record.HEADER
         probes = rec[at]
         start = at + 4 + 2 * probes
@@ -96,7 +109,7 @@ class ElasticUpdate(ZoUpdate):
         error = array("i", bytearray(4 * m.classes))
         out = array("i", (0, 0))
         step = record.get32(rec, 4)
-        lo, hi, what = self._lo, self._hi, self._params[2]
+        lo, hi, what = self._lo, self._hi, self._what
         params = array("i", (lo, 0, 0, rec[at + 3] & 3, what, lo, hi, rec[at + 3] >> 2))
         for i in range(probes * each):
             label = data.read_into(record.get16(rec, start + 2 * i), sample)
@@ -105,6 +118,6 @@ class ElasticUpdate(ZoUpdate):
                 k.forward(m.plan, m.blob, m.state, m.arena, 0, lo, params[3])
             params[1] = k.derive(self._seed, step, i // each)
             params[2] = label
-            k.probe(m.plan, m.blob, m.state, m.arena, params, out)
+            self._probe(m.plan, m.blob, m.state, m.arena, params, out)
             add_head(m, self.gradient, label, error)
         self.apply(rec)

@@ -1,5 +1,7 @@
 """Training on samples as they come: trainer.step(x, y)."""
 
+LABEL_FREE = ("realign", "entropy")
+
 
 class LiveSource:
     """A data source that always gives the sample it was shown last."""
@@ -23,24 +25,28 @@ class LiveSource:
 
 
 class Feed:
-    """Takes one sample at a time for a trainer whose recipe is a single stage of spsa, head or
-    tail."""
+    """Takes one sample at a time for a trainer whose recipe is a single stage."""
 
     def __init__(self, trainer):
         self._trainer = trainer
         self._source = LiveSource(trainer.recipe["samples"] if trainer.recipe else 1)
         self._begun = False
+        stages = (trainer.recipe or trainer.program or {"stages": ()})["stages"]
+        self._free = len(stages) == 1 and stages[0]["kind"] in LABEL_FREE
 
     def take(self, x, y):
         """Loss (nats) of the sample before the update; every full batch (or all probes of a
-        step) is an update."""
+        step, or the samples of an operator of realign) is an update. y: None where a stage needs
+        no labels."""
         t = self._trainer
         model = t.model
         if len(x) != model.sample_len:
             raise ValueError(
                 "a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x))
             )
-        if not 0 <= y < model.classes:
+        if y is None and self._free:
+            y = 0
+        if y is None or not 0 <= y < model.classes:
             raise ValueError("label %s is not one of the classes 0..%d" % (y, model.classes - 1))
         self._source.sample = x
         if not self._begun:
@@ -59,8 +65,8 @@ class Feed:
 
 def single(recipe):
     """A copy of the recipe for live samples: one stage, which no samples can guard."""
-    if len(recipe["stages"]) != 1 or recipe["stages"][0]["kind"] == "realign":
+    if len(recipe["stages"]) != 1:
         raise ValueError(
-            "step(x, y) takes a recipe of one stage: spsa, head or tail, not %s" % recipe["name"]
+            "step(x, y) takes a recipe of one stage, such as spsa or tail, not %s" % recipe["name"]
         )
     return dict(recipe, holdout=0, stages=[dict(recipe["stages"][0], guard="")])

@@ -10,13 +10,13 @@ from .zo import Zo
 class OneSided(Zo):
     """A stage; its `samples` are seen by every probe of the step."""
 
-    def __init__(self, model, spec, seed, node):
-        Zo.__init__(self, model, spec, seed, node)
+    def __init__(self, model, spec, seed, node, prober=None):
+        Zo.__init__(self, model, spec, seed, node, prober)
         self._wide = spec["mode"]
         self._params[3] = spec["mode"] | 2
         self._scale -= 1
 
-    def estimate(self, step):
+    def measure(self, step):
         g = step * self._each
         self._start()
         for i in range(self._each):
@@ -24,7 +24,6 @@ class OneSided(Zo):
             self._loader.load(j)
             self._sample(step, self._label[j])
         self.count = self._each
-        self._close(step)
 
     def feed(self, label, step):
         if self._fed == 0:
@@ -50,6 +49,6 @@ class OneSided(Zo):
         self._params[2] = label
         for p in range(self._probes):
             self._seed_probe(step, p)
-            k.probe(m.plan, m.blob, m.state, m.arena, self._params, out)
-            self._diffs[p] += out[0] - clean
+            self._probe(m.plan, m.blob, m.state, m.arena, self._params, out)
+            self.diffs[p] += out[0] - clean
         return clean

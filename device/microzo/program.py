@@ -34,20 +34,21 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "notes": [],
     }
     for stage in recipe["stages"]:
-        if stage["kind"] != "realign" and not labelled:
+        if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
-        spec = _fitting(
-            model,
-            program,
-            _choices(model.plan, stage, layers, program, steps, room is not None),
-            room,
-            double,
-        )
-        if spec is not None:
-            if not labelled:
-                spec["guard"] = ""
-            program["stages"].append(spec)
+        for part, chosen in _parts(model.plan, recipe, stage, layers):
+            spec = _fitting(
+                model,
+                program,
+                _choices(model.plan, part, chosen, program, steps, room is not None),
+                room,
+                double,
+            )
+            if spec is not None:
+                if not labelled and spec["guard"] != "free":
+                    spec["guard"] = ""
+                program["stages"].append(spec)
     if layers not in ("auto", "all") and all(s["kind"] != "spsa" for s in recipe["stages"]):
         program["notes"].append("layers is for spsa alone, which this recipe has not")
     if not program["stages"]:
@@ -55,6 +56,15 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
         )
     return program
+
+
+def _parts(plan, recipe, stage, layers):
+    """Pairs (stage, layers): more than one for node stages of a recipe with a split."""
+    if "split" not in recipe:
+        return ((stage, layers),)
+    from . import split
+
+    return split.parts(plan, recipe, stage, layers)
 
 
 def _fitting(model, program, choices, room, double):
@@ -91,10 +101,15 @@ def _choices(plan, stage, layers, program, steps, limited):
             program["notes"].append("no realign, the model file holds no clean statistics")
             return ()
         return ({"kind": kind, "ops": ops, "alpha": stage["alpha"], "guard": stage["guard"]},)
-    if kind == "spsa":
+    if kind in ("spsa", "entropy"):
         ops = selection.choose(plan, layers)
         fewest = len(ops) if not limited or layers != "auto" else 1
-        return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        made = [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        if kind == "entropy":
+            for spec in made:
+                seen = [i for i in selection.realignable(plan) if i >= spec["first"]]
+                spec["stat"] = seen[-1] if seen and stage["stats"] else -1
+        return made
     head = selection.head(plan)
     if kind == "node":
         return [
@@ -182,6 +197,10 @@ def needs(model, program, double):
             buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
+            if stages.option_code(spec):
+                from . import options
+
+                buffers = max(buffers, options.needs(plan, spec, state))
         elif spec["kind"] == "node":
             arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
             nodes = 5 * planner.out_size(plan, L.op_base(spec["conv"]))
@@ -189,7 +208,7 @@ def needs(model, program, double):
             ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
         if spec["kind"] in stages.GRADIENTS:
-            grad = sum(gradient.grad_bytes(plan, i) for i in _exact(spec))
+            grad = max(grad, sum(gradient.grad_bytes(plan, i) for i in _exact(spec)))
     return {
         "trained values": state,
         "copy for roll-back": state if double else 0,

@@ -26,6 +26,7 @@ class Realign:
 
     flat = False
     clean = True  # an interrupted estimate leaves nothing to undo
+    live_flag = 0
 
     def __init__(self, model, spec, seed, node):
         self._model = model
@@ -41,6 +42,9 @@ class Realign:
         self.loss = 0
         self.count = 0
         self.correct = -1
+        self._fed = self.fed_loss = 0
+        self._op = self._total = self._shift = 0
+        self._sums = None
 
     def _channels(self, op):
         return self._model.plan[L.op_base(op) + L.OUT_C]
@@ -62,28 +66,53 @@ class Realign:
         """Nothing to take from it either."""
 
     def estimate(self, step):
+        self._begin(step)
+        for j in range(self._n):
+            self._add(j)
+        self._close(step)
+
+    def feed(self, label, step):
+        """estimate by single live samples, which are not kept: `samples` of them an operator;
+        True when the record is complete."""
+        if self._fed == 0:
+            self._begin(step)
+        self._add(0)
+        self._fed += 1
+        if self._fed < self._n:
+            return False
+        self._fed = 0
+        self._close(step)
+        return True
+
+    def _begin(self, step):
         m = self._model
-        k = m.k
-        op = self._ops[step]
-        o = L.op_base(op)
-        views = self._views[self._channels(op)]
-        sums = views.sums
+        self._op = self._ops[step]
+        o = L.op_base(self._op)
+        sums = self._views[self._channels(self._op)].sums
         for i in range(len(sums)):
             sums[i] = 0
-        n = self._n * m.plan[o + L.OUT_H] * m.plan[o + L.OUT_W]
-        s = sum_shift(planner.accumulator_bound(m.plan, o), n)
-        for j in range(self._n):
-            self._loader.load(j)
-            if op:
-                k.forward(m.plan, m.blob, m.state, m.arena, 0, op, 0)
-            k.stats(m.plan, m.blob, m.state, m.arena, op, s, sums)
-        k.stats_finish(n, s, sums, self._stats)
-        k.realign(m.plan, m.blob, m.state, op, self._stats, self._alpha, views.values)
+        self._total = self._n * m.plan[o + L.OUT_H] * m.plan[o + L.OUT_W]
+        self._shift = sum_shift(planner.accumulator_bound(m.plan, o), self._total)
+        self._sums = sums
+
+    def _add(self, j):
+        m = self._model
+        self._loader.load(j)
+        if self._op:
+            m.k.forward(m.plan, m.blob, m.state, m.arena, 0, self._op, 0)
+        m.k.stats(m.plan, m.blob, m.state, m.arena, self._op, self._shift, self._sums)
+
+    def _close(self, step):
+        m = self._model
+        k = m.k
+        views = self._views[self._channels(self._op)]
+        k.stats_finish(self._total, self._shift, self._sums, self._stats)
+        k.realign(m.plan, m.blob, m.state, self._op, self._stats, self._alpha, views.values)
         self.record = views.record
         self.payload = views.values
         record.put16(self.record, 2, views.length)
         record.put32(self.record, 4, step)
-        record.put16(self.record, 10, op)
+        record.put16(self.record, 10, self._op)
 
 
 def sum_shift(bound, n):

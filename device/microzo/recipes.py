@@ -1,6 +1,8 @@
 """Recipes as data: a dict that prints, and that a user may change before giving it to Trainer.
 
 samples: how many are drawn; holdout: per cent of them kept from training for the guard;
+split: (may be left out) which operators spsa and node stages share: "size", or the first one of
+those that node trains (split.py);
 stages, in order:
   realign  alpha 1..256 (256: the whole correction)
   head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
@@ -13,11 +15,25 @@ stages, in order:
            rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
            one operator, in turn), gns (1: gradient-norm scaling)
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
+  entropy  spsa without labels, on the entropy of the predictions and the mismatch of the last
+           features' statistics, which weighs `stats` sixteenths; sides 2
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode
+spsa and elastic may also have (options.py; left out, they are off)
+  mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
+            output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
+            one_in 2..255, 10 if left out
+  direction "sign" or "gauss"; either makes eps_shift work with 8-bit weights, too
+  rows      a factor of the step for every channel: "qas", "kernel"
+  round     weights after every step: "nearest", "stochastic" (whole ones), "feedback" (the rest
+            fades)
+  guided    1: the first probe looks along the last step; sharp: probes around a point that many
+            quarters of a perturbation against the last step
+  pick      "gradient", "test": chooses the operators before the run (picker.py); top: at most
+            that many, 5 if left out; macs: at most that many a pass, 0: any
 guard: "all" or "held" (all, where none are held out): the samples that decide whether a stage is
-kept; "" keeps it unseen.
+kept; "free": all, without their labels (freeguard.py); "" keeps it unseen.
 """
 
 from .rules import RULES
@@ -45,6 +61,7 @@ _SPSA = {
     "guard": "held",
 }
 _ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
+_ENTROPY = dict(_SPSA, kind="entropy", what=6, stats=8, guard="free")
 _QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
 _ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
              schedule="constant")  # fmt: skip
@@ -73,6 +90,7 @@ _STAGES = {
     "tail": _TAIL,
     "spsa": _SPSA,
     "elastic": _ELASTIC,
+    "entropy": _ENTROPY,
     "node": _NODE,
 }
 
@@ -82,6 +100,7 @@ RECIPES = {
     "tail": {"holdout": 0, "stages": (_TAIL,)},
     "spsa": {"holdout": 0, "stages": (_SPSA,)},
     "elastic": {"holdout": 0, "stages": (_ELASTIC,)},
+    "entropy": {"holdout": 0, "stages": (dict(_REALIGN, guard="free"), _ENTROPY)},
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
@@ -110,9 +129,13 @@ _RANGES = {
     "sides": (1, 2),
     "by_layer": (0, 1),
     "gns": (0, 1),
+    "stats": (0, 255),
     "train_head": (0, 1),
 }
-_NAMES = {"guard": ("all", "held", ""), "rule": RULES, "schedule": SCHEDULES}
+_OPTIONAL = (
+    "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
+)  # fmt: skip
+_NAMES = {"guard": ("all", "held", "free", ""), "rule": RULES, "schedule": SCHEDULES}
 
 
 def recipe(name):
@@ -137,6 +160,9 @@ def check(made):
         raise ValueError(
             "a recipe has 1..4096 samples, a holdout of 0..90 per cent and at least one stage"
         )
+    split = made.get("split", "size")
+    if split != "size" and (not isinstance(split, int) or not 0 <= split <= 255):
+        raise ValueError('split is "size" or the number of an operator, not %r' % (split,))
     for stage in made["stages"]:
         kind = stage.get("kind")
         if kind not in _STAGES:
@@ -145,8 +171,9 @@ def check(made):
         for key in known:
             if key not in stage:
                 raise ValueError("stage %s has no %r" % (kind, key))
+        _check_options(kind, stage, known)
         for key in stage:
-            if key not in known:
+            if key not in known and not _optional(kind, key):
                 raise ValueError(
                     "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
@@ -155,14 +182,29 @@ def check(made):
             _check_step(kind, stage)
 
 
-def _check_value(kind, key, value):
-    if key in _NAMES and value not in _NAMES[key]:
+def _optional(kind, key):
+    return "sides" in _STAGES[kind] and key in _OPTIONAL
+
+
+def _check_options(kind, stage, known):
+    if not any(key not in known and _optional(kind, key) for key in stage):
+        return
+    from . import options
+
+    for key in stage:
+        if key not in known and _optional(kind, key):
+            _check_value(kind, key, stage[key], options.NAMES, options.RANGES)
+    options.check(kind, stage)
+
+
+def _check_value(kind, key, value, names=_NAMES, ranges=_RANGES):
+    if key in names and value not in names[key]:
         raise ValueError(
             "stage %s: %s is %s, not %r"
-            % (kind, key, " or ".join('"%s"' % name for name in _NAMES[key]), value)
+            % (kind, key, " or ".join('"%s"' % name for name in names[key]), value)
         )
-    if key in _RANGES:
-        low, high = _RANGES[key]
+    if key in ranges:
+        low, high = ranges[key]
         if not isinstance(value, int) or not low <= value <= high:
             raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, key, low, high, value))
 
@@ -176,5 +218,7 @@ def _check_step(kind, stage):
         )
     if stage["schedule"] == "cosine" and stage["clip"] > 2047:
         raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)
+    if kind == "entropy" and stage["sides"] == 1:
+        raise ValueError("entropy is antithetic: sides 2")
     if kind == "elastic" and (stage["sides"] == 1 or stage["by_layer"]):
         raise ValueError("elastic is antithetic over all operators: sides 2, by_layer 0")

@@ -18,6 +18,7 @@ class Position:
         self.step = 0
         self.outcomes = outcomes
         self.opening = None  # STAGE record of the stage that has begun
+        self.last = None  # record of its last step
         self.correct = self.loss = self.total = 0  # of the stage's MARK
         self.finished = False
 
@@ -85,6 +86,7 @@ class Replayer:
                 unmarked = offset if guarded else None
                 at.begun = not guarded
                 at.opening = rec
+                at.last = None
                 at.step = 0
             elif kind == record.MARK:
                 mark = offset
@@ -93,6 +95,7 @@ class Replayer:
                 at.correct, at.loss, at.total = scores(rec)
             elif kind in record.STEPS:
                 at.step = record.get32(rec, 4) + 1
+                at.last = rec
             elif kind in (record.KEEP, record.ROLLBACK):
                 if kind == record.ROLLBACK:
                     self._dead.append((mark, offset))

@@ -69,6 +69,13 @@ class MemoryPlan:
 
 def outcome_line(kind, outcome):
     kept, before, after, total = outcome
+    if not total and (before or after):
+        return "%s %s: information %.2f -> %.2f nats, without labels" % (
+            kind,
+            "kept" if kept else "rolled back",
+            before / 256,
+            after / 256,
+        )
     if not total:
         return "%s done, without labels to check it" % kind
     return "%s %s: %.1f %% -> %.1f %% of %d" % (

@@ -2,7 +2,7 @@
 
 from . import record
 
-KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node")
+KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy")
 GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
 _CODE = {
@@ -10,42 +10,75 @@ _CODE = {
     "spsa": ("zo", "onesided"),
     "elastic": ("gradient", "rate", "elastic"),
     "node": ("gradient", "rate", "node"),
+    "entropy": ("zo", "realign", "confidence", "entropy"),
 }
 _GRAD_CODE = ("gradient", "grad")
 
 
-def code(kind):
-    """Modules that a stage of this kind needs."""
-    return _CODE.get(kind, _GRAD_CODE)
+def code(spec):
+    """Modules that a stage needs."""
+    return _CODE.get(spec["kind"], _GRAD_CODE) + option_code(spec)
 
 
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
-        for name in code(spec["kind"]):
+        for name in code(spec):
             __import__("microzo." + name)
     __import__("microzo.cache")
 
 
-def make(model, spec, seed, node, gradient):
+def option_code(spec):
+    """Modules for the optional settings of a stage (options.py)."""
+    found = ()
+    if spec["kind"] == "entropy" or any(key in spec for key in ("mask", "direction", "rows", "round", "guided", "sharp")):
+        found = ("options", "oneop", "directions", "shaped", "moves")
+        for key, name in (("mask", "mask"), ("rows", "rows"), ("guided", "guided")):
+            if spec.get(key):
+                found += (name,)
+    return found
+
+
+def prober(model, rec):
+    """What perturbs in the kernel's place in the stage of a STAGE record, or None."""
+    if record.get16(rec, 2) <= 16:
+        return None
+    from . import options
+
+    if not options.has(rec):
+        return None
+    settings = options.Settings(model, rec)
+    if not settings.probing and KINDS[rec[record.HEADER]] != "entropy":
+        return None
+    from .shaped import Prober
+
+    return Prober(model, settings, KINDS[rec[record.HEADER]] == "elastic")
+
+
+def make(model, spec, opening, node, gradient):
     """The stage: steps, prepare(data, index, label, limit), estimate(step) -> record, loss,
-    count, correct."""
+    count, correct. opening: its STAGE record."""
+    seed = record.get32(opening, record.HEADER + 4)
     if spec["kind"] == "realign":
         from .realign import Realign
 
         return Realign(model, spec, seed, node)
     if spec["kind"] == "spsa":
         if spec["sides"] == 1:
-            from .onesided import OneSided
-
-            return OneSided(model, spec, seed, node)
-        from .zo import Zo
-
-        return Zo(model, spec, seed, node)
+            from .onesided import OneSided as Stage
+        elif spec.get("guided") or spec.get("sharp"):
+            from .guided import Guided as Stage
+        else:
+            from .zo import Zo as Stage
+        return Stage(model, spec, seed, node, prober(model, opening))
     if spec["kind"] == "elastic":
         from .elastic import Elastic
 
-        return Elastic(model, spec, seed, node, gradient)
+        return Elastic(model, spec, seed, node, gradient, prober(model, opening))
+    if spec["kind"] == "entropy":
+        from .entropy import Entropy
+
+        return Entropy(model, spec, seed, node, prober(model, opening))
     if spec["kind"] == "node":
         from .node import Node
 
@@ -57,7 +90,12 @@ def make(model, spec, seed, node, gradient):
 
 def stage_record(spec, index, seed, node):
     """STAGE: all that applying the stage's records needs; steps and step sizes are still 0."""
-    rec = record.new(record.STAGE, 24 if spec["kind"] == "node" else 16, node, index)
+    shaped = False
+    if "sides" in spec and option_code(spec):
+        from . import options
+
+        shaped = options.shaped(spec) or spec["kind"] == "entropy"
+    rec = record.new(record.STAGE, 24 if shaped or spec["kind"] == "node" else 16, node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
     rec[at + 1] = spec.get("what", 0)
@@ -71,7 +109,20 @@ def stage_record(spec, index, seed, node):
         rec[at + 17] = spec["probes"]
         record.put16(rec, at + 18, spec["clip"])
         rec[at + 20] = spec["mode"]
+    if shaped:
+        options.put(rec, spec)
     return rec
+
+
+def _zo_update(model, rec):
+    if record.get16(rec, 2) > 16:
+        from .moves import ShapedUpdate
+
+        return ShapedUpdate(model, rec)
+    from .zo import ZoUpdate
+
+    at = record.HEADER
+    return ZoUpdate(model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1])
 
 
 class Applier:
@@ -82,18 +133,12 @@ class Applier:
         self._model = model
         self._zo = self._grad = None
         kind = KINDS[rec[at]]
-        if kind == "spsa":
-            from .zo import ZoUpdate
-
-            self._zo = ZoUpdate(
-                model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1]
-            )
+        if kind in ("spsa", "entropy"):
+            self._zo = _zo_update(model, rec)
         elif kind == "elastic":
             from .elastic import ElasticUpdate
 
-            self._grad = ElasticUpdate(
-                model, record.get32(rec, at + 4), rec[at + 2], rec[at + 3], rec[at + 1], gradient
-            )
+            self._grad = ElasticUpdate(model, rec, gradient, _zo_update(model, rec))
         elif kind == "node":
             from .node import NodeUpdate
 
@@ -145,6 +190,8 @@ def gradient_for(model, rec, old):
     if old is None or (old.conv, old.head) != (conv, head):
         from .gradient import Gradient
 
+        if old is not None:
+            old.close()  # its buffers make room
         old = Gradient(model, conv, head, first)
     else:
         old.clear()

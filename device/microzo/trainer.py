@@ -170,6 +170,19 @@ class Trainer:
                 stage["shift"] = stage["first_shift"] = shift
                 return shift
 
+    def _pick(self, data):
+        """Sets layers, unless they are given, as a stage asks for; a note that tells of it."""
+        if self.layers != "auto":
+            return None
+        from . import forget, picker
+
+        def make(recipe, layers):
+            return Trainer(self.model, recipe, layers, self.seed, ram=self._ram, cache=0)
+
+        self.layers, note = picker.pick(make, self.recipe, data)
+        forget("picker")
+        return note
+
     def begin(self, data):
         """run without its steps: advance() does them."""
         self._prepare(data, None)
@@ -211,11 +224,13 @@ class Trainer:
         """Program, state, arena and journal of a new run: the best program whose buffers can be
         had."""
         program.check(self.recipe)
+        note = self._pick(data) if any(s.get("pick") for s in self.recipe["stages"]) else None
         stages.load_code(self.recipe["stages"])
         room = self._room()
         labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
         while True:
             made, needed = self._resolve(len(data), labelled, steps, room)
+            made["notes"] += [note] if note else []
             text = json.dumps(made)
             made = None
             memory.free()  # what planning left behind makes no holes between the large buffers
@@ -239,6 +254,7 @@ class Trainer:
             if spec["kind"] in stages.GRADIENTS:
                 from .gradient import Gradient
 
+                self._gradient = None
                 self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
         self.model.place(program.selections(self.program))
         if self.program["stages"][-1]["kind"] == "node":
@@ -397,7 +413,7 @@ class Trainer:
             )
         elif spec["kind"] in stages.GRADIENTS:
             self._gradient.place()  # it holds the momentum the run was left with
-        stage = stages.make(self.model, spec, seed, self._node, self._gradient)
+        stage = stages.make(self.model, spec, opening, self._node, self._gradient)
         trained = self.program["train"] if spec["kind"] != "realign" else self.program["samples"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
@@ -406,6 +422,8 @@ class Trainer:
         if not self.at.begun:
             stage.open(opening)
         stage.resume(opening)
+        if self.at.begun and self.at.last is not None and (spec.get("guided") or spec.get("sharp")):
+            stage.recall(self.at.last)
         record.put32(opening, record.HEADER + 8, stage.steps)
         self.at.opening = opening
         self._applier = stages.Applier(self.model, opening, self._gradient)
@@ -439,6 +457,10 @@ class Trainer:
         self.at.begun = True
 
     def _guard(self):
+        if self._spec()["guard"] == "free":
+            from .freeguard import FreeGuard
+
+            return FreeGuard(self.model, self._data, self._index)
         held = self._spec()["guard"] == "held" and self.program["train"] < self.program["samples"]
         lo = self.program["train"] if held else 0
         if lo not in self._guards:

@@ -18,9 +18,11 @@ class Zo:
     live_flag = 0
     clean = True  # an interrupted estimate leaves nothing to undo
 
-    def __init__(self, model, spec, seed, node):
+    def __init__(self, model, spec, seed, node, prober=None):
         self._model = model
         self.spec = spec
+        self._shape = prober
+        self._probe = model.k.probe if prober is None else prober.probe
         self.steps = spec["steps"]
         self._seed = seed
         self._probes = spec["probes"]
@@ -31,7 +33,7 @@ class Zo:
         self._schedule = spec["schedule"]
         # Q12 sum of L+ - L- over `samples` to Q12 of the mean of (L+ - L-) / 2
         self._scale = 1 + _log2(self._each)
-        self._diffs = array("i", bytearray(4 * self._probes))
+        self.diffs = array("i", bytearray(4 * self._probes))
         self.flat = False
         self._coefs = record.HEADER  # where they are in the record
         self.record = record.new(record.ZO, 2 * self._probes, node)
@@ -72,7 +74,8 @@ class Zo:
         plan = self._model.plan
         o = L.op_base(op)
         row = planner.row_len(plan, o) if what & L.WEIGHTS else 0
-        return plan[o + L.OUT_C] * (row + (what >> 1 & 1) + (what >> 2))
+        values = plan[o + L.OUT_C] * (row + (what >> 1 & 1) + (what >> 2))
+        return values if self._shape is None else self._shape.values(op, values)
 
     def _turn(self, step):
         """Chooses what the step perturbs; its number in `_scaling`."""
@@ -104,6 +107,11 @@ class Zo:
         """Nothing to take from it either."""
 
     def estimate(self, step):
+        self.measure(step)
+        self._close(step)
+
+    def measure(self, step):
+        """The loss differences of the step's probes, in `diffs`: Q12 sums over their samples."""
         order = self._order
         labels = self._label
         each = self._each
@@ -117,7 +125,6 @@ class Zo:
                 self._loader.load(j)
                 self._take(p, j, labels[j])
         self.count = self._probes * each
-        self._close(step)
 
     def feed(self, label, step):
         """estimate by single live samples; True when the record is complete."""
@@ -138,9 +145,11 @@ class Zo:
         return True
 
     def _start(self):
+        if self._shape is not None:
+            self._shape.forget()
         self.loss = 0
         for p in range(self._probes):
-            self._diffs[p] = 0
+            self.diffs[p] = 0
 
     def _seed_probe(self, step, p):
         if p == 0:
@@ -152,14 +161,14 @@ class Zo:
         m = self._model
         out = self._out
         self._params[2] = label
-        m.k.probe(m.plan, m.blob, m.state, m.arena, self._params, out)
-        self._diffs[p] += out[0] - out[1]
+        self._probe(m.plan, m.blob, m.state, m.arena, self._params, out)
+        self.diffs[p] += out[0] - out[1]
         self.loss += out[0] + out[1] >> 1
 
     def _close(self, step):
         """The record, from the sums of loss differences; a negative shift goes into the
         coefficients."""
-        diffs = self._diffs
+        diffs = self.diffs
         n = self._probes
         self.flat = True
         for p in range(n):

@@ -12,11 +12,11 @@ ROOTS = ("__init__", "cache", "dataset", "loader", "recipes", "trainer")
 FORGOTTEN = ("loader", "recipes")
 
 
-def modules(kinds):
-    """Sorted names of the modules in RAM for stages of these kinds."""
+def modules(specs):
+    """Sorted names of the modules in RAM for these stages of a recipe."""
     wanted = list(ROOTS)
-    for kind in kinds:
-        wanted += stages.code(kind)
+    for spec in specs:
+        wanted += stages.code(spec)
     found = set()
     while wanted:
         name = wanted.pop()

@@ -61,7 +61,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2
     fixed = {
         "interpreter and script": BOOT,
         "native module": _native(),
-        "package": _code(loaded.modules(_kinds(recipe))),
+        "package": _code(loaded.modules(microzo.recipe(recipe)["stages"])),
         "model file": model.plan[L.BLOB_LEN] + 4 * len(model.plan),
     }
     program = _resolve(model, recipe, layers, samples, heap - sum(fixed.values()))
@@ -127,10 +127,6 @@ def _resolve(model, recipe, layers, samples, room):
     made = microzo.recipe(recipe)
     room = max(0, room - microzo.trainer._RESERVE)
     return microzo.program.resolve(model, made, layers, samples, True, None, room, False)
-
-
-def _kinds(recipe):
-    return [stage["kind"] for stage in microzo.recipe(recipe)["stages"]]
 
 
 def _code(names):

@@ -1,5 +1,6 @@
 # Runs on MicroPython: every step of every recipe with the heap locked; prints the steps and the
-# state's checksum.
+# state's checksum. Arguments: model, x, y, journal, small.CASES in a JSON file.
+import json
 import sys
 
 import micropython
@@ -7,7 +8,7 @@ import micropython
 import microzo
 from microzo import trainer as trainers
 
-model_path, x, y, journal = sys.argv[1:]
+model_path, x, y, journal, cases = sys.argv[1:]
 step = trainers.Trainer._step
 
 
@@ -20,8 +21,9 @@ def locked(self):
 
 
 trainers.Trainer._step = locked
-NAMES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
-for name in NAMES:
+with open(cases) as f:
+    cases = json.load(f)
+for label, name, changes in cases:
     for path in (None, journal):
         model = microzo.load(model_path)
         recipe = microzo.recipe(name)
@@ -31,12 +33,13 @@ for name in NAMES:
                 stage.update({"steps": 6, "probes": 3, "samples": 2})
             elif stage["kind"] != "realign":
                 stage.update({"epochs": 2, "batch": 8})
+        recipe["stages"][-1].update(changes)
         cache = {}
         if path:
-            path += name
+            path += label
             cache = {"cache": 1000, "cache_file": path + ".tmp"}
         trainer = microzo.Trainer(model, recipe, journal=path, checkpoint_every=1000, **cache)
         steps = 0
         for _ in trainer.run(microzo.Dataset(x, y)):
             steps += 1
-        print(name, steps, model.k.crc32(model.state, 0, len(model.state)))
+        print(label, steps, model.k.crc32(model.state, 0, len(model.state)))

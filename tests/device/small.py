@@ -8,6 +8,17 @@ import microzo
 from microzo_host import modelfile, quantize
 from microzo_host.network import Layer, Network, forward
 
+# (label, recipe, changes of its last stage) that every interpreter runs with the same bits
+CASES = [(name, name, {}) for name in (
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt forward_only default"
+).split()] + [
+    ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}),
+    ("large", "spsa", {"mask": "large", "direction": "gauss", "round": "feedback", "guard": ""}),
+    ("channel", "elastic", {"mask": "channel", "one_in": 2, "guard": ""}),
+    ("guided", "spsa", {"guided": 1, "sharp": 4, "rows": "qas", "round": "stochastic",
+                        "guard": ""}),
+    ("free", "entropy", {"guard": "", "stats": 40}),
+]  # fmt: skip
 SHAPE = (12, 12, 1)
 CLASSES = 4
 

@@ -56,9 +56,8 @@ def test_plan_is_within_two_per_cent(recipe, full_size, new_board, full, tmp_pat
     (tmp_path / "journal").write_bytes(run.journal)
     trained = program_in(tmp_path / "journal")["stages"]
     assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in planned.stages]
-    kinds = [stage["kind"] for stage in microzo.recipe(recipe)["stages"]]
     # train.py has saved the model by now; RAM is at its peak before that
-    assert modules_of(board) - {"export"} == set(loaded.modules(kinds)) - {"__init__"}
+    assert modules_of(board) - {"export"} == set(loaded.modules(microzo.recipe(recipe)["stages"])) - {"__init__"}
 
 
 @pytest.mark.parametrize("recipe", ["default", "forward_only"])

@@ -1,0 +1,122 @@
+"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what they
+need.
+
+A stage without any of them runs as it always did and its journal says nothing of them. With one,
+its STAGE record is LENGTH bytes longer (SPEC.md, section 5).
+"""
+
+from . import layout as L
+from . import plan as planner
+from . import record
+
+MASKS = ("", "random", "channel", "small", "large")
+DIRECTIONS = ("sign", "gauss")
+ROWS = ("", "qas", "kernel")
+ROUNDS = ("", "nearest", "stochastic", "feedback")
+PICKS = ("", "gradient", "test")
+NAMES = {"mask": MASKS, "direction": DIRECTIONS, "rows": ROWS, "round": ROUNDS, "pick": PICKS}
+RANGES = {
+    "one_in": (2, 255),
+    "guided": (0, 1),
+    "sharp": (0, 64),
+    "top": (1, 255),
+    "macs": (0, (1 << 30) - 1),
+}
+SHAPING = ("mask", "one_in", "direction", "rows", "round", "guided", "sharp")  # of every step
+LENGTH = 8
+
+_AT = record.HEADER + 16  # where the settings are in a STAGE record
+
+
+def check(kind, stage):
+    """ValueError for settings that do not go together."""
+    if stage.get("guided") or stage.get("sharp"):
+        key = "guided" if stage.get("guided") else "sharp"
+        if kind != "spsa" or stage["sides"] != 2 or stage["by_layer"]:
+            raise ValueError("%s: %s needs an spsa stage with sides 2, by_layer 0" % (kind, key))
+        if stage["probes"] > 32:
+            raise ValueError("%s: %s takes at most 32 probes" % (kind, key))
+    if stage.get("mask") and not stage["what"] & L.WEIGHTS:
+        raise ValueError("%s: mask is for weights, what is %d" % (kind, stage["what"]))
+    if "one_in" in stage and not stage.get("mask"):
+        raise ValueError("%s: one_in needs a mask" % kind)
+    if stage.get("pick") and kind != "spsa":
+        raise ValueError("%s: pick is for spsa" % kind)
+    if ("top" in stage or "macs" in stage) and not stage.get("pick"):
+        raise ValueError("%s: top and macs need a pick" % kind)
+
+
+def shaped(stage):
+    """True if a stage's steps are not those of the plain kernels."""
+    return any(stage.get(key) for key in SHAPING) or sub_lsb(stage)
+
+
+def sub_lsb(stage):
+    """True for a perturbation in fractions of a step of int8 weights, which only a perturbed copy
+    of the masters can hold."""
+    return stage.get("direction") is not None and stage.get("eps_shift", 0) > 0
+
+
+def put(rec, stage):
+    """Writes the settings into a STAGE record."""
+    rec[_AT] = MASKS.index(stage.get("mask", ""))
+    rec[_AT + 1] = stage.get("one_in", 10)
+    rec[_AT + 2] = DIRECTIONS.index(stage.get("direction", "sign"))
+    rec[_AT + 3] = ROWS.index(stage.get("rows", ""))
+    rec[_AT + 4] = ROUNDS.index(stage.get("round", ""))
+    rec[_AT + 5] = stage["eps_shift"]
+    rec[_AT + 6] = stage.get("sharp", 0)
+    rec[_AT + 7] = stage.get("guided", 0)
+
+
+class Settings:
+    """What `put` wrote, and the operators it is about; made from a STAGE record."""
+
+    def __init__(self, model, rec):
+        at = record.HEADER
+        self.what = rec[at + 1]
+        self.seed = record.get32(rec, at + 4)
+        self.mask = MASKS[rec[_AT]]
+        self.one_in = rec[_AT + 1]
+        self.gauss = rec[_AT + 2] == 1
+        self.rows = ROWS[rec[_AT + 3]]
+        self.round = ROUNDS[rec[_AT + 4]]
+        self.eps_shift = rec[_AT + 5]
+        self.sharp = rec[_AT + 6]
+        self.guided = rec[_AT + 7]
+        self.ops = bytes(trained(model.plan, rec[at + 2], rec[at + 3], self.what))
+
+    @property
+    def probing(self):
+        """True if the perturbation itself is not that of the kernels."""
+        return bool(self.mask or self.gauss or self.sharp or self.guided or self.eps_shift)
+
+
+def has(rec):
+    """True if a STAGE record holds settings."""
+    return record.get16(rec, 2) == 16 + LENGTH and rec[record.HEADER] in (4, 5, 7)
+
+
+def trained(plan, lo, hi, what):
+    """Operators of lo..hi-1 whose weights an update moves."""
+    return [
+        i
+        for i in range(lo, hi)
+        if what & L.WEIGHTS and plan[L.op_base(i) + L.MASTER_OFF] >= 0
+    ]
+
+
+def needs(plan, stage, state):
+    """Bytes of the buffers of a shaped stage; state: bytes of the trained values."""
+    most = max(plan[L.op_base(i) + L.OUT_C] * planner.row_len(plan, L.op_base(i))
+               for i in stage["ops"])  # fmt: skip
+    bytes_ = 1024
+    if stage.get("mask") or stage.get("rows"):
+        bytes_ += 2 * most
+    if stage.get("round") in ("nearest", "stochastic"):
+        bytes_ += most
+    if any(stage.get(key) for key in ("mask", "guided", "sharp")) or (
+        stage.get("direction") == "gauss" or sub_lsb(stage) or stage["kind"] == "entropy"
+    ):
+        bytes_ += state
+    return bytes_

@@ -1,0 +1,304 @@
+"""Optional settings of zeroth-order stages: what they move, that they replay, what they refuse."""
+
+import numpy as np
+import pytest
+import small
+
+import microzo
+from microzo import directions, mask, oneop, options, record, rows, shaped, stages
+from microzo import layout as L
+from microzo_host import native, oracle
+
+VARIANTS = (
+    {"mask": "random", "one_in": 4},
+    {"mask": "channel", "one_in": 2, "rows": "qas"},
+    {"mask": "small", "sides": 1},
+    {"mask": "large", "by_layer": 1, "gns": 1},
+    {"direction": "gauss", "mode": 1},
+    {"direction": "sign", "eps_shift": 2},
+    {"rows": "kernel", "rule": "sign", "clip": 64},
+    {"round": "nearest"},
+    {"round": "stochastic"},
+    {"round": "feedback"},
+    {"guided": 1},
+    {"sharp": 4},
+    {"guided": 1, "sharp": 2, "direction": "gauss", "rows": "qas", "mask": "random"},
+)
+
+
+def recipe(name="spsa", **changes):
+    made = small.short(name)
+    made["stages"][-1].update(guard="", **changes)
+    return made
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=str)
+def test_every_setting_gives_the_oracle_s_bits_and_replays(
+    changes, tmp_path, model_path, data, with_kernels
+):
+    found = []
+    for module in (native, oracle):
+        with_kernels(module)
+        model, path = microzo.load(model_path), str(tmp_path / module.__name__)
+        small.train(model, data, recipe(**changes), journal=path)
+        found.append(bytes(model.state))
+        copy = microzo.load(model_path)
+        assert microzo.replay(copy, path) is True
+        assert bytes(copy.state) == found[-1]
+    assert found[0] == found[1]
+    plain = microzo.load(model_path)
+    small.train(plain, data, recipe())
+    assert bytes(plain.state) != found[0]
+
+
+@pytest.mark.parametrize("changes", ({"mask": "random"}, {"direction": "gauss", "rows": "qas"}))
+def test_elastic_with_settings_replays(changes, tmp_path, model_path, data):
+    model, path = microzo.load(model_path), str(tmp_path / "run")
+    small.train(model, data, recipe("elastic", **changes), journal=path)
+    copy = microzo.load(model_path)
+    assert microzo.replay(copy, path, data) is True
+    assert bytes(copy.state) == bytes(model.state)
+
+
+class Cut(Exception):
+    pass
+
+
+@pytest.mark.parametrize("changes", ({"guided": 1}, {"sharp": 4}, {"mask": "random"}), ids=str)
+@pytest.mark.parametrize("stop", (1, 3))
+def test_a_run_that_is_cut_goes_on_to_the_same_bits(changes, stop, tmp_path, model_path, data):
+    whole = microzo.load(model_path)
+    small.train(whole, data, recipe(**changes))
+    path = str(tmp_path / "run")
+    steps = microzo.Trainer(microzo.load(model_path), recipe(**changes), journal=path).run(data)
+    for _ in range(stop):
+        next(steps)
+    steps.close()
+    model = microzo.load(model_path)
+    for _ in microzo.resume(model, path).run(data):
+        pass
+    assert bytes(model.state) == bytes(whole.state)
+
+
+def moved(model_path, data, **changes):
+    """For operators 0, 1, 2 and 4: which weights a run moved."""
+    model = microzo.load(model_path)
+    settings = {"shift": -4, "first_shift": -4, "schedule": "constant", **changes}
+    small.train(model, data, recipe(**settings))
+    found = {}
+    for op in (0, 1, 2, 4):
+        o = L.op_base(op)
+        at = model.plan[o + L.MASTER_OFF]
+        n = oneop.weights(model.plan, op)
+        now = np.frombuffer(bytes(model.state), np.int16, n, at)
+        w = np.frombuffer(bytes(model.blob), np.int8, n, model.plan[o + L.W_OFF])
+        found[op] = (now != w.astype(int) * 256, w, n // model.plan[o + L.OUT_C])
+    return found
+
+
+def test_random_moves_one_weight_of_every_group(model_path, data):
+    for hit, _, _ in moved(model_path, data, mask="random", one_in=4).values():
+        groups = [hit[i : i + 4].sum() for i in range(0, len(hit), 4)]
+        assert max(groups) == 1 and sum(groups) >= 0.7 * len(groups)
+
+
+def test_channel_moves_whole_channels(model_path, data):
+    for hit, _, row in moved(model_path, data, mask="channel", one_in=2).values():
+        channels = hit.reshape(-1, row)
+        assert channels.any(1).sum() == len(channels) // 2
+        assert channels[channels.any(1)].mean() >= 0.4
+
+
+@pytest.mark.parametrize("name", ("small", "large"))
+def test_magnitude_masks_move_the_least_or_the_largest(name, model_path, data):
+    for hit, w, _ in moved(model_path, data, mask=name, one_in=5).values():
+        size = np.abs(w.astype(int)) if name == "small" else -np.abs(w.astype(int))
+        allowed = size <= np.sort(size)[(len(w) + 4) // 5 - 1]
+        assert allowed[hit].all()
+        assert hit.sum() >= 0.4 * allowed.sum()  # one at +-127 has a single way to go
+
+
+def settings(model, **changes):
+    """options.Settings of a stage, and its STAGE record."""
+    stage = dict(microzo.recipe("spsa")["stages"][0], **changes)
+    model.place([(i, 7) for i in (0, 1, 2, 4)])
+    spec = dict(stage, ops=[0, 1, 2, 4], lo=0, hi=5, first=0)
+    return options.Settings(model, stages.stage_record(spec, 0, 77, 0))
+
+
+@pytest.mark.parametrize("kind", ("random", "channel", "small", "large"))
+def test_a_mask_depends_on_seed_and_file_alone(kind, model):
+    made = settings(model, mask=kind, one_in=3)
+    first = mask.Mask(model, made)
+    indices = [[first.at(b) for b in range(first.select(op))] for op in (0, 2)]
+    for i in range(len(model.state)):
+        model.state[i] = i & 255
+    again = mask.Mask(model, made)
+    assert indices == [[again.at(b) for b in range(again.select(op))] for op in (0, 2)]
+    made.seed += 1
+    other = mask.Mask(model, made)
+    differs = indices != [[other.at(b) for b in range(other.select(op))] for op in (0, 2)]
+    assert differs == (kind in ("random", "channel"))
+
+
+def test_perturbing_leaves_the_values_alone_and_is_that_of_the_kernel(model, data):
+    """Without any shaping the copy's passes are those of `probe`."""
+    made = settings(model, direction="gauss")
+    made.gauss = False
+    model.relayout(0)
+    model.input(bytes(data.x[0].tobytes()) if hasattr(data, "x") else bytes(model.sample_len))
+    before = bytes(model.state)
+    out = [np.zeros(2, np.int32) for _ in range(2)]
+    params = np.array([0, 5, 1, 0, 7, 0, 5, 0], np.int32)
+    k = model.k
+    k.probe(model.plan, model.blob, model.state, model.arena, params, out[0])
+    shaped.Prober(model, made).probe(
+        model.plan, model.blob, model.state, model.arena, params, out[1]
+    )
+    assert bytes(model.state) == before
+    assert abs(out[0] - out[1]).max() <= 64  # the multiplier's rounding differs
+
+
+def test_gaussian_directions_have_the_moments_of_one():
+    k = microzo.kernels()
+    made = directions.Directions(k, True)
+    z = np.zeros(20000)
+    pairs = np.zeros(32, np.int32)
+    assert made.fill(pairs, 0, 123, 1) == 16 and len(set(pairs[::2])) == 16
+    row = np.zeros(len(z), np.int8)
+    for seed in pairs[::2]:
+        k.signs(int(seed), 0, 0, len(z), row)
+        z += row
+    z /= 1 << made.down
+    assert abs(z.mean()) < 0.03 and abs(z.std() - 1) < 0.03
+    assert abs((z**4).mean() - 3) < 0.25  # a sign has 1, a uniform number 1.8
+    assert (abs(z) > 2).mean() > 0.02 and abs(z).max() <= 4
+
+
+def masters(model):
+    return np.frombuffer(bytes(model.state), np.int16, oneop.weights(model.plan, 2),
+                         model.plan[L.op_base(2) + L.MASTER_OFF])  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ("nearest", "stochastic"))
+def test_rounded_weights_are_whole(rule, model, data):
+    small.train(model, data, recipe(round=rule, what=1, first_shift=-2))
+    assert (masters(model) % 256 == 0).all()
+
+
+def test_nearest_loses_what_stochastic_keeps_in_the_mean(model_path, data):
+    """Steps of a tenth of a weight: none gets through to nearest; stochastic moves some."""
+    found = {}
+    for rule in ("nearest", "stochastic"):
+        model = microzo.load(model_path)
+        small.train(model, data, recipe(round=rule, what=1, rule="sign", clip=25, probes=4, samples=8,
+                                        shift=0, first_shift=0, schedule="constant",
+                                        steps=1))  # fmt: skip
+        start = microzo.load(model_path)
+        start.place([(2, 1)])
+        found[rule] = (masters(model) != masters(start)).mean()
+    assert found["nearest"] == 0
+    assert 0.02 < found["stochastic"] < 0.5
+
+
+def test_stochastic_rounding_has_no_bias(model):
+    from microzo import moves
+
+    model.place([(2, 1)])
+    spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="stochastic",
+                ops=[2], lo=2, hi=3, first=2)  # fmt: skip
+    made = moves.ShapedUpdate(model, stages.stage_record(spec, 0, 3, 0))
+    free = abs(masters(model)) < 127 * 256
+    start = masters(model).astype(int) + 64 * free  # a quarter above whole
+    up = []
+    for step in range(40):
+        np.frombuffer(memoryview(model.state), np.int16)[: len(start)] = start
+        rec = record.new(record.ZO, 2)
+        record.put32(rec, 4, step)
+        made.apply(rec)
+        up.append((masters(model) > start)[free].mean())
+    assert abs(np.mean(up) - 0.25) < 0.03
+
+
+def test_feedback_fades_what_rounding_left_over(model):
+    from microzo import moves
+
+    model.place([(2, 1)])
+    spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="feedback",
+                ops=[2], lo=2, hi=3, first=2)  # fmt: skip
+    made = moves.ShapedUpdate(model, stages.stage_record(spec, 0, 3, 0))
+    whole = masters(model).astype(int)
+    free = abs(whole) < 127 * 256
+    for rest, kept in ((64, 56), (-64, -56), (127, 112), (-128, -112), (5, 5), (-5, -5)):
+        np.frombuffer(memoryview(model.state), np.int16)[: len(whole)] = whole + rest * free
+        made.apply(record.new(record.ZO, 2))
+        assert set((masters(model) - whole)[free]) == {kept}
+
+
+def test_qas_factors_are_inverse_squares_of_the_scales(model):
+    o = L.op_base(2)
+    c = model.plan[o + L.OUT_C]
+    mult = np.frombuffer(bytes(model.blob), np.int32, c, model.plan[o + L.M_OFF])
+    shift = np.frombuffer(bytes(model.blob), np.int8, c, model.plan[o + L.S_OFF])
+    want = (mult * 2.0**shift) ** -2
+    found = np.array(rows.factors(model, 2, "qas"))
+    assert found == pytest.approx(256 * want / want.mean(), rel=0.03, abs=2)
+    assert found.max() > 1.2 * found.min()
+
+
+def test_kernel_factors_follow_the_kernels_lengths(model):
+    o = L.op_base(2)
+    n = oneop.weights(model.plan, 2)
+    w = np.frombuffer(bytes(model.blob), np.int8, n, model.plan[o + L.W_OFF]).astype(float)
+    want = np.linalg.norm(w.reshape(model.plan[o + L.OUT_C], -1), axis=1)
+    assert np.array(rows.factors(model, 2, "kernel")) == pytest.approx(
+        256 * want / want.mean(), abs=2
+    )
+
+
+def test_a_guided_record_moves_along_the_last_step(tmp_path, model_path, data):
+    """Its first fresh coefficient is 0; the second half repeats the last step's pattern."""
+    from microzo import journal
+
+    path = str(tmp_path / "run")
+    small.train(microzo.load(model_path), data, recipe(guided=1), journal=path)
+    reader, found = journal.Reader(microzo.kernels(), path), []
+    while (rec := reader.next()) is not None:
+        if rec[0] == record.ZO:
+            found.append([record.get16s(rec, record.HEADER + 2 * i) for i in range(6)])
+    reader.close()
+    assert found[0][3:] == [0, 0, 0] and any(found[0])
+    along = [(a, b) for a, b in zip(found, found[1:], strict=False) if any(b[3:])]
+    assert along
+    for before, now in along:
+        assert now[0] == 0
+        ratio = np.array(now[3:]) / np.where(before[:3], before[:3], 1)
+        used = np.abs(before[:3]) > 20
+        assert np.ptp(ratio[used]) <= 0.2 * np.abs(ratio[used]).max() + 0.1
+
+
+@pytest.mark.parametrize(
+    "changes, named",
+    (
+        ({"mask": "magic"}, "mask"),
+        ({"mask": "random", "one_in": 1}, "one_in"),
+        ({"one_in": 4}, "one_in needs a mask"),
+        ({"mask": "random", "what": 2}, "what is 2"),
+        ({"direction": "uniform"}, "direction"),
+        ({"rows": "layer"}, "rows"),
+        ({"round": "up"}, "round"),
+        ({"guided": 1, "sides": 1}, "guided needs"),
+        ({"sharp": 65}, "sharp"),
+        ({"top": 3}, "pick"),
+        ({"colour": 1}, "colour"),
+    ),
+)
+def test_bad_settings_name_the_key(changes, named, model):
+    with pytest.raises(ValueError, match=named):
+        microzo.Trainer(model, recipe(**changes))
+
+
+def test_the_plan_counts_the_copy(model):
+    plain = microzo.Trainer(model, recipe()).plan()
+    masked = microzo.Trainer(model, recipe(mask="random")).plan()
+    assert masked.total - plain.total > plain.parts["trained values"]

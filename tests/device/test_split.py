@@ -1,0 +1,67 @@
+"""Weights or nodes for each operator: by the block threshold, or by what they cost."""
+
+import pytest
+import small
+
+import microzo
+from microzo import program, split
+
+
+def stages(model, which, layers="auto"):
+    made = microzo.recipe("pmt")
+    made["split"] = which
+    found = program.resolve(model, made, layers, 256, True, None, None, True)["stages"]
+    return [(s["kind"], s["ops"] if s["kind"] == "spsa" else s["conv"]) for s in found]
+
+
+def test_the_block_threshold(model):
+    assert stages(model, 1) == [("spsa", [0, 4]), ("node", 1), ("node", 2)]
+    assert stages(model, 0, [1, 2]) == [("node", 1), ("node", 2)]
+    assert stages(model, 9) == [("spsa", [0, 1, 2, 4])]
+
+
+def test_nodes_share_the_epochs(model):
+    made = microzo.recipe("pmt")
+    made["split"] = 1
+    found = program.resolve(model, made, "auto", 256, True, None, None, True)["stages"]
+    whole = program.resolve(model, microzo.recipe("pmt"), "auto", 256, True, None, None, True)
+    steps = [s["steps"] for s in found if s["kind"] == "node"]
+    assert sum(steps) == whole["stages"][-1]["steps"]
+
+
+def test_size_prefers_nodes_where_they_are_few_for_many_weights(model):
+    """A convolution of 8192 weights and 64 nodes, and one of 64 weights and 8192 nodes."""
+    plan, made = model.plan, microzo.recipe("pmt")
+    from microzo import layout as L
+
+    o = L.op_base(2)
+    made["split"] = "size"
+
+    def shape(side, inputs, outputs):
+        for word, value in ((L.OUT_H, side), (L.OUT_W, side), (L.IN_C, inputs), (L.OUT_C, outputs)):
+            plan[o + word] = value
+        return split.nodes(plan, made, [2])
+
+    assert shape(1, 128, 64) == [2]
+    assert shape(32, 8, 8) == []
+
+
+@pytest.mark.parametrize("which", ("size", 1))
+def test_a_split_run_replays(which, tmp_path, model_path, data):
+    made, path = small.short("pmt"), str(tmp_path / "run")
+    made["split"] = which
+    model = microzo.load(model_path)
+    small.train(model, data, made, journal=path)
+    copy = microzo.load(model_path)
+    assert microzo.replay(copy, path, data) is True
+    assert bytes(copy.state) == bytes(model.state)
+
+
+def test_bad_splits_are_refused(model):
+    made = microzo.recipe("pmt")
+    for bad in ("half", -1, 1.5):
+        with pytest.raises(ValueError, match="split is"):
+            microzo.Trainer(model, dict(made, split=bad))
+    spsa = dict(microzo.recipe("spsa"), split="size")
+    with pytest.raises(ValueError, match="an spsa and a node stage"):
+        microzo.Trainer(model, spsa).plan()
