@@ -9,7 +9,7 @@ estimator; the integer form, and the statistics over a probe's samples, are ours
 from array import array
 
 from . import layout as L
-from . import memory
+from . import memory, selection
 from . import plan as planner
 from .confidence import Confidence
 from .realign import sum_shift
@@ -25,7 +25,8 @@ class Entropy(Zo):
     def __init__(self, model, spec, seed, node, prober):
         Zo.__init__(self, model, spec, seed, node, prober)
         self._confidence = Confidence(model)
-        self._op = spec["stat"]
+        seen = [i for i in selection.realignable(model.plan) if i >= spec["first"]]
+        self._op = seen[-1] if seen and spec["stats"] else -1
         self._seen = 0
         self._weight = spec["stats"]
         if self._op >= 0:

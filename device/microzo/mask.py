@@ -5,15 +5,19 @@ which, says the seed of the stage. small, large: the part of 1 / one_in with the
 largest |weight| in the model file (one threshold an operator).
 """
 
+from array import array
+
 from . import layout as L
 from . import oneop
 from . import plan as planner
 
 _STREAM = 0x8100000  # the `a` of derive, plus the operator's TID
+_CHUNK = 64
+_STRIDE = 40503  # 2^16 over the golden ratio: places of neighbouring groups are unlike
 
 
 class Mask:
-    """select(op) -> number of candidates; at(b): index of candidate b, or -1. settings: of
+    """select(op), then take() until it gives 0: so many indices in `found`. settings: of
     options.py."""
 
     def __init__(self, model, settings):
@@ -21,7 +25,9 @@ class Mask:
         self._kind = settings.mask
         self._n = settings.one_in
         self._seed = settings.seed
-        self._row = self._channels = self._total = self._at = self._a = self._limit = 0
+        self.found = array("i", bytearray(4 * _CHUNK))
+        self._row = self._channels = self._total = self._at = self._key = self._limit = 0
+        self._next = self._a = 0
         self._limits = bytearray(model.ops)
         if self._kind in ("small", "large"):
             for op in settings.ops:
@@ -50,26 +56,77 @@ class Mask:
         self._total = self._channels * self._row
         self._at = plan[o + L.W_OFF]
         self._a = _STREAM + plan[o + L.TID]
+        self._key = self._model.k.derive(self._seed, self._a, 0) & 0xFFFF
         self._limit = self._limits[op]
-        if self._kind == "random":
-            return (self._total + self._n - 1) // self._n
-        if self._kind == "channel":
-            return (self._channels + self._n - 1) // self._n * self._row
-        return self._total
+        self._next = 0
 
-    def at(self, b):
-        kind = self._kind
-        if kind == "random":
-            i = b * self._n + self._model.k.derive(self._seed, self._a, b) % self._n
-            return i if i < self._total else -1
-        if kind == "channel":
-            g = b // self._row
-            c = g * self._n + self._model.k.derive(self._seed, self._a, g) % self._n
-            return c * self._row + b % self._row if c < self._channels else -1
-        w = self._model.blob[self._at + b]
-        w = 256 - w if w > 127 else w
-        return b if (w <= self._limit if kind == "small" else w >= self._limit) else -1
+    def take(self):
+        """The next indices, at most _CHUNK, ascending."""
+        if self._kind == "random":
+            return self._random()
+        return self._channel() if self._kind == "channel" else self._by_size()
+
+    def _random(self):
+        found = self.found
+        n = self._n
+        key = self._key
+        b = self._next
+        count = 0
+        while count < _CHUNK:
+            i = b * n + (((b & 16383) * _STRIDE + key & 0xFFFF) * n >> 16)
+            if i >= self._total:
+                break
+            found[count] = i
+            count += 1
+            b += 1
+        self._next = b
+        return count
+
+    def _channel(self):
+        found = self.found
+        row = self._row
+        b = self._next
+        count = 0
+        while count < _CHUNK:
+            g = b // row
+            c = g * self._n + self._model.k.derive(self._seed, self._a, g + 1) % self._n
+            if g * self._n >= self._channels:
+                break
+            if c >= self._channels:
+                b = (g + 1) * row
+                continue
+            end = min(row, b % row + _CHUNK - count)
+            for r in range(b % row, end):
+                found[count] = c * row + r
+                count += 1
+                b += 1
+        self._next = b
+        return count
+
+    def _by_size(self):
+        found = self.found
+        blob = self._model.blob
+        limit = self._limit
+        small = self._kind == "small"
+        at = self._at
+        b = self._next
+        count = 0
+        while b < self._total and count < _CHUNK:
+            w = blob[at + b]
+            w = 256 - w if w > 127 else w
+            if w <= limit if small else w >= limit:
+                found[count] = b
+                count += 1
+            b += 1
+        self._next = b
+        return count
 
     def count(self, op):
         """How many weights of an operator the mask lets through."""
-        return sum(self.at(b) >= 0 for b in range(self.select(op)))
+        self.select(op)
+        total = 0
+        n = self.take()
+        while n:
+            total += n
+            n = self.take()
+        return total

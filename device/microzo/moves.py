@@ -93,22 +93,29 @@ class ShapedUpdate(ZoUpdate):
 
     def _merge(self, op, master):
         """Adds the steps, masked and times the factors, to the masters at byte `master`."""
-        m = self._model
-        state = m.state
         mask = self._mask
-        row = planner.row_len(m.plan, L.op_base(op))
+        row = planner.row_len(self._model.plan, L.op_base(op))
         factors = self._factors[op] if self._factors is not None else None
-        for b in range(mask.select(op) if mask is not None else oneop.weights(m.plan, op)):
-            i = mask.at(b) if mask is not None else b
-            if i < 0:
-                continue
-            f = factors[i // row] if factors is not None else 256
-            a = master + 2 * i
-            v = (state[a + 1] ^ 128) << 8 | state[a]
-            v += (self._delta[i] * f + 2048 >> 12) - 32768
-            v = _LIMIT if v > _LIMIT else -_LIMIT if v < -_LIMIT else v
-            state[a] = v & 255
-            state[a + 1] = v >> 8 & 255
+        if mask is None:
+            for i in range(oneop.weights(self._model.plan, op)):
+                self._move_one(master, i, factors[i // row])
+            return
+        mask.select(op)
+        n = mask.take()
+        while n:
+            for j in range(n):
+                i = mask.found[j]
+                self._move_one(master, i, 256 if factors is None else factors[i // row])
+            n = mask.take()
+
+    def _move_one(self, master, i, factor):
+        state = self._model.state
+        a = master + 2 * i
+        v = (state[a + 1] ^ 128) << 8 | state[a]
+        v += (self._delta[i] * factor + 2048 >> 12) - 32768
+        v = _LIMIT if v > _LIMIT else -_LIMIT if v < -_LIMIT else v
+        state[a] = v & 255
+        state[a + 1] = v >> 8 & 255
 
     def _round(self, op, master, step):
         rule = self._set.round

@@ -22,8 +22,8 @@ RANGES = {
     "top": (1, 255),
     "macs": (0, (1 << 30) - 1),
 }
-SHAPING = ("mask", "one_in", "direction", "rows", "round", "guided", "sharp")  # of every step
 LENGTH = 8
+_ELASTIC, _ENTROPY = 5, 7  # kinds in a STAGE record
 
 _AT = record.HEADER + 16  # where the settings are in a STAGE record
 
@@ -46,9 +46,25 @@ def check(kind, stage):
         raise ValueError("%s: top and macs need a pick" % kind)
 
 
-def shaped(stage):
-    """True if a stage's steps are not those of the plain kernels."""
-    return any(stage.get(key) for key in SHAPING) or sub_lsb(stage)
+def code(spec):
+    """Modules that a shaped stage needs."""
+    found = ("oneop", "directions", "shaped", "moves")
+    for key, name in (("mask", "mask"), ("rows", "rows"), ("guided", "guided")):
+        if spec.get(key):
+            found += (name,)
+    return found
+
+
+def prober(model, rec):
+    """What perturbs in the kernel's place in the stage of a STAGE record with settings, or
+    None."""
+    settings = Settings(model, rec)
+    kind = rec[record.HEADER]
+    if not settings.probing and kind != _ENTROPY:
+        return None
+    from .shaped import Prober
+
+    return Prober(model, settings, kind == _ELASTIC)
 
 
 def sub_lsb(stage):
@@ -90,11 +106,6 @@ class Settings:
     def probing(self):
         """True if the perturbation itself is not that of the kernels."""
         return bool(self.mask or self.gauss or self.sharp or self.guided or self.eps_shift)
-
-
-def has(rec):
-    """True if a STAGE record holds settings."""
-    return record.get16(rec, 2) == 16 + LENGTH and rec[record.HEADER] in (4, 5, 7)
 
 
 def trained(plan, lo, hi, what):

@@ -11,6 +11,7 @@ than the smallest choice. Score per byte and the budgets are ours.
 from . import layout as L
 from . import oneop, selection, stages
 from . import plan as planner
+from . import trainer as trainers
 from .rows import root
 
 _PROBES = 32
@@ -26,9 +27,16 @@ def find(recipe):
     return -1
 
 
-def pick(make, recipe, data):
-    """(operators, a note) for the stage of `recipe` that wants them. make(recipe, layers) -> a
-    Trainer. The model is as in its file afterwards."""
+def pick(trainer, data):
+    """(operators, a note) for the stage of a new trainer that wants them. Its model is as in its
+    file afterwards."""
+    recipe = trainer.recipe
+
+    def make(recipe, layers):
+        return trainers.Trainer(
+            trainer.model, recipe, layers, trainer.seed, ram=trainer.ram, cache=0
+        )
+
     at = find(recipe)
     stage = recipe["stages"][at]
     final = dict(recipe, stages=[_plain(s) for s in recipe["stages"]])
@@ -39,19 +47,19 @@ def pick(make, recipe, data):
     if stage["pick"] == "gradient":
         changed.update({"probes": _PROBES, "samples": 256 // _PROBES})
     score = _gradient if stage["pick"] == "gradient" else _test
-    plan = make(trial, "all").model.plan
+    plan = trainer.model.plan
     found = {}
     for op in selection.weighted(plan):
-        trainer = make(trial, [op])
+        one = make(trial, [op])
         try:
-            trainer.begin(data)
-            while trainer.at.stage < at or not trainer.at.begun:
-                trainer.advance()
-            found[op] = score(trainer, trainer.live_stage(), op)
+            one.begin(data)
+            while one.at.stage < at or not one.at.begun:
+                one.advance()
+            found[op] = score(one, one.live_stage(), op)
         except MemoryError:
             found[op] = 0  # not even alone
         finally:
-            trainer.model.reset()
+            one.model.reset()
 
     def fits(layers):
         try:

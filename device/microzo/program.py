@@ -37,7 +37,12 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
-        for part, chosen in _parts(model.plan, recipe, stage, layers):
+        parts = ((stage, layers),)
+        if "split" in recipe:
+            from . import split
+
+            parts = split.parts(model.plan, recipe, stage, layers)
+        for part, chosen in parts:
             spec = _fitting(
                 model,
                 program,
@@ -56,15 +61,6 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
         )
     return program
-
-
-def _parts(plan, recipe, stage, layers):
-    """Pairs (stage, layers): more than one for node stages of a recipe with a split."""
-    if "split" not in recipe:
-        return ((stage, layers),)
-    from . import split
-
-    return split.parts(plan, recipe, stage, layers)
 
 
 def _fitting(model, program, choices, room, double):
@@ -104,12 +100,7 @@ def _choices(plan, stage, layers, program, steps, limited):
     if kind in ("spsa", "entropy"):
         ops = selection.choose(plan, layers)
         fewest = len(ops) if not limited or layers != "auto" else 1
-        made = [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
-        if kind == "entropy":
-            for spec in made:
-                seen = [i for i in selection.realignable(plan) if i >= spec["first"]]
-                spec["stat"] = seen[-1] if seen and stage["stats"] else -1
-        return made
+        return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
     head = selection.head(plan)
     if kind == "node":
         return [
@@ -197,7 +188,7 @@ def needs(model, program, double):
             buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
-            if stages.option_code(spec):
+            if stages.shaped(spec):
                 from . import options
 
                 buffers = max(buffers, options.needs(plan, spec, state))

@@ -123,8 +123,12 @@ class Prober:
         self._one.select(op, 0)
         self._one.update(delta, pairs, n, 0)
         at = m.plan[L.op_base(op) + L.MASTER_OFF] >> 1
-        for b in range(mask.select(op)):
-            i = mask.at(b)
-            if i >= 0:
+        found = mask.found
+        mask.select(op)
+        n = mask.take()
+        while n:
+            for j in range(n):
+                i = found[j]
                 v = copy[at + i] + delta[i]
                 copy[at + i] = _LIMIT if v > _LIMIT else -_LIMIT if v < -_LIMIT else v
+            n = mask.take()

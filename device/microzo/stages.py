@@ -17,7 +17,12 @@ _GRAD_CODE = ("gradient", "grad")
 
 def code(spec):
     """Modules that a stage needs."""
-    return _CODE.get(spec["kind"], _GRAD_CODE) + option_code(spec)
+    found = _CODE.get(spec["kind"], _GRAD_CODE)
+    if shaped(spec):
+        from . import options
+
+        return found + ("options",) + options.code(spec)
+    return found
 
 
 def load_code(specs):
@@ -28,31 +33,24 @@ def load_code(specs):
     __import__("microzo.cache")
 
 
-def option_code(spec):
-    """Modules for the optional settings of a stage (options.py)."""
-    found = ()
-    if spec["kind"] == "entropy" or any(key in spec for key in ("mask", "direction", "rows", "round", "guided", "sharp")):
-        found = ("options", "oneop", "directions", "shaped", "moves")
-        for key, name in (("mask", "mask"), ("rows", "rows"), ("guided", "guided")):
-            if spec.get(key):
-                found += (name,)
-    return found
+def shaped(spec):
+    """True if a stage has settings of options.py."""
+    return spec["kind"] == "entropy" or any(
+        spec.get(key) for key in ("mask", "direction", "rows", "round", "guided", "sharp")
+    )
 
 
 def prober(model, rec):
     """What perturbs in the kernel's place in the stage of a STAGE record, or None."""
-    if record.get16(rec, 2) <= 16:
+    if not _shaped(rec):
         return None
     from . import options
 
-    if not options.has(rec):
-        return None
-    settings = options.Settings(model, rec)
-    if not settings.probing and KINDS[rec[record.HEADER]] != "entropy":
-        return None
-    from .shaped import Prober
+    return options.prober(model, rec)
 
-    return Prober(model, settings, KINDS[rec[record.HEADER]] == "elastic")
+
+def _shaped(rec):
+    return record.get16(rec, 2) > 16 and KINDS[rec[record.HEADER]] != "node"
 
 
 def make(model, spec, opening, node, gradient):
@@ -90,12 +88,8 @@ def make(model, spec, opening, node, gradient):
 
 def stage_record(spec, index, seed, node):
     """STAGE: all that applying the stage's records needs; steps and step sizes are still 0."""
-    shaped = False
-    if "sides" in spec and option_code(spec):
-        from . import options
-
-        shaped = options.shaped(spec) or spec["kind"] == "entropy"
-    rec = record.new(record.STAGE, 24 if shaped or spec["kind"] == "node" else 16, node, index)
+    longer = spec["kind"] == "node" or shaped(spec)
+    rec = record.new(record.STAGE, 24 if longer else 16, node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
     rec[at + 1] = spec.get("what", 0)
@@ -109,13 +103,15 @@ def stage_record(spec, index, seed, node):
         rec[at + 17] = spec["probes"]
         record.put16(rec, at + 18, spec["clip"])
         rec[at + 20] = spec["mode"]
-    if shaped:
+    elif longer:
+        from . import options
+
         options.put(rec, spec)
     return rec
 
 
 def _zo_update(model, rec):
-    if record.get16(rec, 2) > 16:
+    if _shaped(rec):
         from .moves import ShapedUpdate
 
         return ShapedUpdate(model, rec)

@@ -83,7 +83,7 @@ class Trainer:
         self.info = Step()
         self._node = node
         self._journal = journal
-        self._ram = ram
+        self.ram = ram
         self._sync_every = sync_every
         self._checkpoint_every = checkpoint_every
         self._cache = cache
@@ -124,8 +124,8 @@ class Trainer:
         return MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
 
     def _room(self):
-        if self._ram is not None:
-            return self._ram
+        if self.ram is not None:
+            return self.ram
         free = memory.free()
         return None if free is None else max(0, free + len(self.model.arena) - _RESERVE)
 
@@ -161,7 +161,7 @@ class Trainer:
             raise ValueError("find_step comes before the run, on a new trainer")
 
         def make(recipe):
-            return Trainer(self.model, recipe, self.layers, self.seed, ram=self._ram, cache=0)
+            return Trainer(self.model, recipe, self.layers, self.seed, ram=self.ram, cache=0)
 
         shift = finder.find(make, self.recipe, data)
         self.recipe = dict(self.recipe, stages=[dict(s) for s in self.recipe["stages"]])
@@ -169,19 +169,6 @@ class Trainer:
             if "first_shift" in stage:
                 stage["shift"] = stage["first_shift"] = shift
                 return shift
-
-    def _pick(self, data):
-        """Sets layers, unless they are given, as a stage asks for; a note that tells of it."""
-        if self.layers != "auto":
-            return None
-        from . import forget, picker
-
-        def make(recipe, layers):
-            return Trainer(self.model, recipe, layers, self.seed, ram=self._ram, cache=0)
-
-        self.layers, note = picker.pick(make, self.recipe, data)
-        forget("picker")
-        return note
 
     def begin(self, data):
         """run without its steps: advance() does them."""
@@ -224,13 +211,13 @@ class Trainer:
         """Program, state, arena and journal of a new run: the best program whose buffers can be
         had."""
         program.check(self.recipe)
-        note = self._pick(data) if any(s.get("pick") for s in self.recipe["stages"]) else None
+        notes = self._pick(data)
         stages.load_code(self.recipe["stages"])
         room = self._room()
         labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
         while True:
             made, needed = self._resolve(len(data), labelled, steps, room)
-            made["notes"] += [note] if note else []
+            made["notes"] += notes
             text = json.dumps(made)
             made = None
             memory.free()  # what planning left behind makes no holes between the large buffers
@@ -247,6 +234,16 @@ class Trainer:
         if self._journal is not None:
             self._create_journal(data)
         self.at = replayer.Position()
+
+    def _pick(self, data):
+        """Sets `layers` if a stage asks for a choice and the user made none; what to note."""
+        if self.layers != "auto" or not any(s.get("pick") for s in self.recipe["stages"]):
+            return []
+        from . import forget, picker
+
+        self.layers, note = picker.pick(self, data)
+        forget("picker")
+        return [note]
 
     def _allocate(self):
         """The large buffers of all stages, largest first, while the heap is whole."""
@@ -422,7 +419,7 @@ class Trainer:
         if not self.at.begun:
             stage.open(opening)
         stage.resume(opening)
-        if self.at.begun and self.at.last is not None and (spec.get("guided") or spec.get("sharp")):
+        if self.at.begun and self.at.last is not None and hasattr(stage, "recall"):
             stage.recall(self.at.last)
         record.put32(opening, record.HEADER + 8, stage.steps)
         self.at.opening = opening
