@@ -76,3 +76,64 @@ def cases(seed, count):
     for i in range(count):
         rng = random.Random(f"layer-{seed}-{i}")
         yield from casegen.net_cases(rng, layer_net(rng), FUNCTIONS)
+
+
+class OneZeroPoint(LayerNetwork):
+    """Every tensor has the same zero point."""
+
+    def __init__(self, rng, shape, zp):
+        self.zp = zp
+        super().__init__(rng, shape, plain=True)
+
+    def zero_point(self):
+        return self.zp
+
+
+def zero_point_cases():
+    """Every zero point, through each kind of layer."""
+    for zp in range(-128, 128):
+        rng = random.Random(f"zero-{zp}")
+        net = OneZeroPoint(rng, (5, 4, rng.choice((3, 4))), zp)
+        t = net.conv(0, 8, (3, 3), (1, 1), (1, 0, 2, 1))
+        t = net.dwconv(t, 1, (3, 3), (1, 1), (0, 2, 1, 1))
+        t = net.conv(t, rng.choice((4, 5)), (1, 1))
+        h, w, _ = net.shapes[t]
+        t = net.pool(t, L.AVGPOOL, (h, w - 1), (1, 1))
+        net.dense(t, 6)
+        net.first = 0
+        yield from casegen.net_cases(
+            rng, net.finish(trainable=rng.choice((0, 2))), ("forward", "probe")
+        )
+
+
+def _edge(rng, kind, channels):
+    image = (1, 1, channels)
+    plain = rng.random() < 0.7
+    if kind == "dense":
+        net = LayerNetwork(rng, (1, 1, rng.choice((31, 32, 33, 36, 40, 64, 68))), plain)
+        net.dense(0, channels, rng.random() < 0.3)
+        return net
+    net = LayerNetwork(rng, image, plain)
+    pads = rng.choice(((0, 2, 1, 1), (2, 0, 2, 2), (1, 1, 0, 2), (3, 0, 0, 3)))
+    if kind == "conv":
+        net.conv(0, rng.choice((1, 4, 6, 7)), (3, 3), (1, 1), pads)
+    elif kind == "point":
+        net.conv(0, channels, (1, 1))
+    elif kind == "dw":
+        net.dwconv(0, 1, (3, 3), (1, 1), pads)
+    else:
+        net.dwconv(0, 2, (2, 3), (2, 1), pads)
+    h, w, _ = net.shapes[1]
+    net.pool(1, L.AVGPOOL, (h, w), (1, 1))
+    return net
+
+
+def edge_cases():
+    """Images of one cell, uneven pads, every remainder of channels and rows."""
+    for channels in (*range(1, 22), 31, 32, 33, 36, 47):
+        for kind in ("conv", "point", "dw", "dw2", "dense"):
+            rng = random.Random(f"edge-{kind}-{channels}")
+            net = _edge(rng, kind, channels)
+            net.first = 0
+            net.finish(trainable=rng.choice((0, 2, 2)))
+            yield from casegen.net_cases(rng, net, ("forward", "probe", "probe", "update"))

@@ -72,6 +72,19 @@ def test_layers_give_the_oracles_bits(run):
     assert run(judged_layers(1, 100 * MORE)) == []
 
 
+@functools.cache
+def judged(cases):
+    return [caseformat.judge(case, oracle) for case in cases()]
+
+
+def test_every_zero_point(run):
+    assert run(judged(layercases.zero_point_cases)) == []
+
+
+def test_single_cells_uneven_pads_and_remainders(run):
+    assert run(judged(layercases.edge_cases)) == []
+
+
 def test_networks_give_the_oracles_bits(run):
     assert run(judged_networks(20 * MORE)) == []
 

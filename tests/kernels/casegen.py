@@ -95,7 +95,7 @@ class NetCases:
     def update(self):
         rng = self.rng
         lo = rng.randint(0, self.n)
-        n = rng.choice((0, 1, 1, 2, 3, 8, 64))
+        n = rng.choice((0, 1, 1, 2, 3, 4, 8, 64))
         coefs = [
             rng.choice((0, 1, -1, 1 << 20, -(1 << 20), rng.randint(-5000, 5000))) for _ in range(n)
         ]

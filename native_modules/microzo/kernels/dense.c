@@ -11,6 +11,9 @@
 // Masked wide rows are products scaled by 2^(8 - f): as many inputs at a time as fit.
 #define CHUNK 256
 
+// Channels whose outputs are made together: whole fours and whole rounds of rows.
+#define BLOCK (MZ_ROWS == 5 ? 20 : 16)
+
 #if MZ_THUMB1
 #define INPUT_BYTES 4
 #else
@@ -46,38 +49,34 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     }
 }
 
-// Addresses of the n rows from c; a short last quad repeats its last row.
-static void set_rows(const dense_t *s, int32_t c, int32_t n, mz_dot4_t *dot) {
-    const mz_layer_t *l = s->view->layer;
-    const uint8_t *row = s->rows + c * s->pitch;
-    for (int32_t i = 0; i < 4; ++i) {
-        dot->acc[i] = 0;
+// Addresses of rows from `row`, of which n are left; the last one is repeated. Returns the next.
+static inline const uint8_t *set_rows(const dense_t *s, const uint8_t *row, int32_t n, mz_dot_t *dot) {
+    int32_t pitch = s->pitch;
+    #pragma GCC unroll 5
+    for (int32_t i = 0; i < MZ_ROWS; ++i) {
         dot->rows[i] = row;
-        if (s->packed) {
-            int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4) + i * l->k4;
-            mz_pack_row(s->view, c + mz_min(i, n - 1), to);
-            dot->rows[i] = to;
-        } else if (i + 1 < n) {
-            row += s->pitch;
-        }
+        row += n >= MZ_ROWS || i + 1 < n ? pitch : 0;
+    }
+    return row;
+}
+
+// The rows from c, packed with their signs.
+static MZ_RARE void pack_rows(const dense_t *s, int32_t c, int32_t n, mz_dot_t *dot) {
+    const mz_layer_t *l = s->view->layer;
+    int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4);
+    for (int32_t i = 0; i < MZ_ROWS; ++i, to += l->k4) {
+        mz_pack_row(s->view, c + mz_min(i, n - 1), to);
+        dot->rows[i] = to;
     }
 }
 
-// dot->acc = products of the four rows, from 0.
-static void products(const dense_t *s, mz_dot4_t *dot) {
+// Products of masked wide rows, in parts that fit in 32 bits.
+static MZ_BUSY void wide_products(const dense_t *s, mz_dot_t *dot, int32_t *sums) {
     const mz_layer_t *l = s->view->layer;
-    if (s->kind == MZ_ROWS_INT8) {
-        mz_dot4_int8(dot);
-        return;
-    }
-    if (s->kind == MZ_ROWS_MASTER) {
-        mz_dot4_master(dot);
-        return;
-    }
     int32_t drop = s->packed ? 0 : 8 - s->view->f;
-    int32_t acc[4];
-    for (int32_t i = 0; i < 4; ++i) {
-        acc[i] = 0;
+    int32_t part[MZ_ROWS];
+    for (int32_t i = 0; i < MZ_ROWS; ++i) {
+        sums[i] = 0;
     }
 #if MZ_DSP
     dot->mask = (0xffffu << drop & 0xffff) * 0x00010001u;
@@ -85,48 +84,98 @@ static void products(const dense_t *s, mz_dot4_t *dot) {
     dot->mask = 0xffffffffu << drop;
 #endif
     for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
-        mz_dot4_range(dot, s->kind, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
-        mz_dot4_wide(dot);
-        for (int32_t i = 0; i < 4; ++i) {
-            acc[i] += dot->acc[i] >> drop;
-            dot->acc[i] = 0;
+        mz_dot_range(dot, MZ_ROWS_WIDE, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
+        mz_dot_wide(dot, part);
+        for (int32_t i = 0; i < MZ_ROWS; ++i) {
+            sums[i] += part[i] >> drop;
         }
-    }
-    for (int32_t i = 0; i < 4; ++i) {
-        dot->acc[i] = acc[i];
     }
 }
 
-static void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums,
-    const int32_t *signed_sums) {
-    mz_channel_t channels[4];
-    int32_t acc[4];
+static MZ_BUSY void any_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
+    mz_channel_t channels[BLOCK];
+    int32_t acc[BLOCK];
     mz_channels_load(view, c, n, channels);
     for (int32_t i = 0; i < n; ++i) {
-        acc[i] = sums[i] + channels[i].bias + view->eps * signed_sums[i];
+        acc[i] = sums[i] + channels[i].bias;
     }
     mz_output(view, 0, c, n, channels, acc);
+}
+
+// The same for int8 outputs of unperturbed channels, read as they lie in memory: short layers
+// are all ends.
+static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
+    const mz_layer_t *l = view->layer;
+    const int32_t *biases = (l->state_bias != NULL ? l->state_bias : l->bias) + c;
+    const int32_t *mults = (l->state_mult != NULL ? l->state_mult : l->mult) + c;
+    const int8_t *shifts = (l->state_mult != NULL ? l->state_shift : l->shift) + c;
+    int8_t *out = l->out + c;
+    uint32_t most = (uint32_t)l->b_max;
+    uint32_t twice = 2 * most;
+    int32_t zp = l->out_zp;
+    int32_t lo = l->act_min - zp;
+    int32_t hi = l->act_max - zp;
+    for (int32_t i = 0; i < n; ++i) {
+        uint32_t right = (uint32_t)(-1 - shifts[i]);
+        if ((uint32_t)biases[i] + most > twice || right > 30) {
+            any_output(view, c + i, 1, sums + i);
+            continue;
+        }
+        int32_t v = mz_requant_right(sums[i] + biases[i], mz_max(mults[i], 0), (int32_t)right);
+        out[i] = (int8_t)(mz_sat(v, lo, hi) + zp);
+    }
+}
+
+static inline void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
+    if (mz_view_fast(view) && (view->f | view->bias_sign | view->scale_sign) == 0) {
+        plain_output(view, c, n, sums);
+    } else {
+        any_output(view, c, n, sums);
+    }
+}
+
+static inline void add_signs(int32_t *sums, const int32_t *signed_sums, int32_t n, int32_t eps) {
+    for (int32_t i = 0; i < n; ++i) {
+        sums[i] += eps * signed_sums[i];
+    }
 }
 
 // The layer as `view` reads it, and as `other` does from the same input, if there is one.
 static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
     const mz_layer_t *l = view->layer;
-    mz_dot4_t dot;
-    int32_t signed_sums[4];
-    for (int32_t i = 0; i < 4; ++i) {
-        signed_sums[i] = 0;
-    }
-    mz_dot4_range(&dot, s->kind, l->scratch, 0, l->k4);
-    for (int32_t c = 0; c < l->out_c; c += 4) {
-        int32_t n = mz_min(4, l->out_c - c);
-        set_rows(s, c, n, &dot);
-        products(s, &dot);
-        if (view->eps != 0 && !s->packed) {
-            mz_signs_four(&s->signs, c, signed_sums);
+    const uint8_t *row = s->rows;
+    bool signs = view->eps != 0 && !s->packed;
+    mz_dot_t dot;
+    int32_t sums[BLOCK];
+    int32_t signed_sums[BLOCK];
+    mz_dot_range(&dot, s->kind, l->scratch, 0, l->k4);
+    for (int32_t c = 0; c < l->out_c; c += BLOCK) {
+        int32_t n = mz_min(BLOCK, l->out_c - c);
+        for (int32_t i = 0; i < n; i += MZ_ROWS) {
+            row = set_rows(s, row, n - i, &dot);
+            if (s->kind == MZ_ROWS_INT8) {
+                mz_dot_int8(&dot, sums + i);
+            } else if (s->kind == MZ_ROWS_MASTER) {
+                mz_dot_master(&dot, sums + i);
+            } else {
+                if (s->packed) {
+                    pack_rows(s, c + i, n - i, &dot);
+                }
+                wide_products(s, &dot, sums + i);
+            }
         }
-        output(view, c, n, dot.acc, signed_sums);
+        if (signs) {
+            for (int32_t i = 0; i < n; i += 4) {
+                mz_signs_four(&s->signs, c + i, signed_sums + i);
+            }
+            add_signs(sums, signed_sums, n, view->eps);
+        }
+        output(view, c, n, sums);
         if (other != NULL) {
-            output(other, c, n, dot.acc, signed_sums);
+            if (signs) {
+                add_signs(sums, signed_sums, n, other->eps - view->eps);
+            }
+            output(other, c, n, sums);
         }
     }
 }

@@ -1,24 +1,35 @@
-// What dense.c asks of the instruction set: products of four rows with one input.
+// What dense.c asks of the instruction set: products of a few rows with one input.
 #ifndef MZ_DENSE_H
 #define MZ_DENSE_H
 
+#include "arch/arch.h"
 #include "pass.h"
 
+// Rows at a time: as many as the registers hold.
+#if MZ_THUMB2 && !MZ_DSP
+#define MZ_ROWS 5
+#else
+#define MZ_ROWS 2
+#endif
+
+// The order of the fields is known to the assembly.
 typedef struct {
     const void *x; // expanded input, see mz_dense_expand
-    const void *rows[4]; // moved on
-    int32_t acc[4]; // added to
+    const void *rows[MZ_ROWS]; // moved on
+    uint32_t mask; // of the pairs of wide rows, the rounding of masters
+#if MZ_DSP
+    uint32_t entry; // where the inner loop is entered
+    uint32_t odd; // whether four inputs come before it
+#endif
     const void *x_end;
-    uint32_t skip; // bytes of code to jump over on the first round
-    uint32_t mask; // of the pairs of wide rows
-} mz_dot4_t;
+} mz_dot_t;
 
-// Rows of int8; of masters, rounded to int8; of int16 whose low bits are masked out.
-void mz_dot4_int8(mz_dot4_t *dot);
-void mz_dot4_master(mz_dot4_t *dot);
-void mz_dot4_wide(mz_dot4_t *dot);
-// Makes `dot` start at cell `begin` and end at `end` of an expanded input.
-void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end);
+// Sums of the rows' products. Rows of int8; of masters, rounded to int8; of int16 whose low bits are masked out.
+void mz_dot_int8(mz_dot_t *dot, int32_t *sums);
+void mz_dot_master(mz_dot_t *dot, int32_t *sums);
+void mz_dot_wide(mz_dot_t *dot, int32_t *sums);
+// Makes `dot` start at cell `begin` and end at `end` of an expanded input, multiples of four.
+void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end);
 
 enum {
     MZ_ROWS_INT8,

@@ -7,7 +7,8 @@
 
 // A size of checked words, at most MAX_BYTES, which no operator may reach.
 static MZ_RARE int32_t product(int32_t a, int32_t b, int32_t c) {
-    return mz_clip((int64_t)a * b * c, 0, MAX_BYTES);
+    uint64_t v = (uint64_t)((uint32_t)a * (uint32_t)b) * (uint32_t)c;
+    return v < MAX_BYTES ? (int32_t)v : MAX_BYTES;
 }
 
 // The address of `bytes` bytes at `offset` of a span, or NULL.
@@ -53,16 +54,10 @@ int32_t mz_net_open(mz_net_t *net, int32_t plan_len) {
     return MZ_OK;
 }
 
-static MZ_RARE void copy_words(const int32_t *from, int32_t n, int32_t *to) {
-    for (int32_t i = 0; i < n; ++i) {
-        to[i] = from[i];
-    }
-}
-
 // Whether n words of an operator are lo..hi.
 static MZ_RARE bool all_within(const int32_t *words, int32_t n, int32_t lo, int32_t hi) {
-    for (int32_t i = 0; i < n; ++i) {
-        if (!mz_within(words[i], lo, hi)) {
+    for (const int32_t *end = words + n; words != end; ++words) {
+        if ((uint32_t)*words - (uint32_t)lo > (uint32_t)hi - (uint32_t)lo) {
             return false;
         }
     }
@@ -90,9 +85,9 @@ static int32_t second_size(const mz_layer_t *l) {
     return places * (l->flags & MZ_FLAG_SPREAD_C ? 1 : l->in_c);
 }
 
-static int32_t check_shape(const int32_t *w, mz_layer_t *l) {
-    if (!all_within(w + MZ_O_IN_H, 6, 1, MAX_SIDE) || !all_within(w + MZ_O_K_H, 4, 1, MAX_WINDOW)
-        || !all_within(w + MZ_O_P_T, 4, 0, MAX_WINDOW)) {
+static int32_t check_shape(mz_layer_t *l) {
+    if (!all_within(&l->in_h, 6, 1, MAX_SIDE) || !all_within(&l->k_h, 4, 1, MAX_WINDOW)
+        || !all_within(&l->p_t, 4, 0, MAX_WINDOW)) {
         return MZ_E_SHAPE;
     }
     l->in_size = product(l->in_h, l->in_w, l->in_c);
@@ -149,8 +144,8 @@ static bool scale_ok(int32_t mult, int32_t shift, int32_t least) {
     return (mult == 0 || mult >= least) && mz_shift_ok(shift);
 }
 
-static int32_t check_quant(const int32_t *w, const mz_layer_t *l) {
-    if (!all_within(w + MZ_O_IN_ZP, 5, -128, 127) || l->act_max < l->act_min) {
+static int32_t check_quant(const mz_layer_t *l) {
+    if (!all_within(&l->in_zp, 5, -128, 127) || l->act_max < l->act_min) {
         return MZ_E_QUANT;
     }
     if (l->kind == MZ_ADD) {
@@ -216,12 +211,12 @@ static bool overlaps_out(const mz_layer_t *l, const void *data, int32_t len) {
     return mz_bytes_overlap(l->out, (uint32_t)l->out_size, data, (uint32_t)len);
 }
 
-static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
-    l->in = place(&net->arena, w[MZ_O_IN_OFF], l->in_size, 4);
-    l->out = place(&net->arena, w[MZ_O_OUT_OFF], l->out_size, 4);
+static int32_t place_arena(const mz_net_t *net, mz_layer_t *l) {
+    l->in = place(&net->arena, l->in_off, l->in_size, 4);
+    l->out = place(&net->arena, l->out_off, l->out_size, 4);
     bool second = mz_has_second(l->kind) && (l->in2_id != -1 || l->kind == MZ_CONCAT);
     if (second) {
-        l->in2 = place(&net->arena, w[MZ_O_IN2_OFF], l->in2_size, 4);
+        l->in2 = place(&net->arena, l->in2_off, l->in2_size, 4);
     }
     if (l->in == NULL || l->out == NULL || (second && l->in2 == NULL)) {
         return MZ_E_OFFSET;
@@ -249,24 +244,24 @@ static int32_t place_arena(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     return MZ_OK;
 }
 
-static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+static int32_t place_blob(const mz_net_t *net, mz_layer_t *l) {
     int32_t c = l->out_c;
-    l->weights = place(&net->blob, w[MZ_O_W_OFF], c * l->k, 1);
-    l->bias = place(&net->blob, w[MZ_O_B_OFF], 4 * c, 4);
-    l->mult = place(&net->blob, w[MZ_O_M_OFF], 4 * c, 4);
-    l->shift = place(&net->blob, w[MZ_O_S_OFF], c, 1);
+    l->weights = place(&net->blob, l->w_off, c * l->k, 1);
+    l->bias = place(&net->blob, l->b_off, 4 * c, 4);
+    l->mult = place(&net->blob, l->m_off, 4 * c, 4);
+    l->shift = place(&net->blob, l->s_off, c, 1);
     if (l->weights == NULL || l->bias == NULL || l->mult == NULL || l->shift == NULL) {
         return MZ_E_OFFSET;
     }
     if (l->flags & MZ_FLAG_EMIT_LOGITS) {
-        l->lmult = place(&net->blob, w[MZ_O_L_OFF], 4 * c, 4);
-        l->lshift = place(&net->blob, w[MZ_O_LS_OFF], c, 1);
+        l->lmult = place(&net->blob, l->l_off, 4 * c, 4);
+        l->lshift = place(&net->blob, l->ls_off, c, 1);
         if (l->lmult == NULL || l->lshift == NULL) {
             return MZ_E_OFFSET;
         }
     }
-    if (w[MZ_O_STAT_OFF] != -1) {
-        l->stat = place(&net->blob, w[MZ_O_STAT_OFF], 8 * c, 4);
+    if (l->stat_off != -1) {
+        l->stat = place(&net->blob, l->stat_off, 8 * c, 4);
         if (l->stat == NULL) {
             return MZ_E_OFFSET;
         }
@@ -275,34 +270,34 @@ static int32_t place_blob(const mz_net_t *net, const int32_t *w, mz_layer_t *l) 
 }
 
 // The constant operand of a sum or product, the table of a LUT.
-static int32_t place_constant(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+static int32_t place_constant(const mz_net_t *net, mz_layer_t *l) {
     if (l->kind == MZ_LUT) {
-        l->weights = place(&net->blob, w[MZ_O_W_OFF], 256, 1);
+        l->weights = place(&net->blob, l->w_off, 256, 1);
         return l->weights == NULL ? MZ_E_OFFSET : MZ_OK;
     }
     if ((l->kind == MZ_ADD || l->kind == MZ_MUL) && l->in2_id == -1) {
-        l->in2 = place(&net->blob, w[MZ_O_W_OFF], l->in2_size, 1);
+        l->in2 = place(&net->blob, l->w_off, l->in2_size, 1);
         return l->in2 == NULL ? MZ_E_OFFSET : MZ_OK;
     }
     return MZ_OK;
 }
 
-static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l) {
+static int32_t place_state(const mz_net_t *net, mz_layer_t *l) {
     int32_t c = l->out_c;
-    if (w[MZ_O_MASTER_OFF] != -1) {
-        l->master = place(&net->state, w[MZ_O_MASTER_OFF], 2 * c * l->k, 4);
+    if (l->master_off != -1) {
+        l->master = place(&net->state, l->master_off, 2 * c * l->k, 4);
         if (l->master == NULL) {
             return MZ_E_OFFSET;
         }
     }
-    if (w[MZ_O_BIAS_OFF] != -1) {
-        l->state_bias = place(&net->state, w[MZ_O_BIAS_OFF], 4 * c, 4);
+    if (l->bias_off != -1) {
+        l->state_bias = place(&net->state, l->bias_off, 4 * c, 4);
         if (l->state_bias == NULL) {
             return MZ_E_OFFSET;
         }
     }
-    if (w[MZ_O_MS_OFF] != -1) {
-        l->state_mult = place(&net->state, w[MZ_O_MS_OFF], 5 * c, 4);
+    if (l->ms_off != -1) {
+        l->state_mult = place(&net->state, l->ms_off, 5 * c, 4);
         if (l->state_mult == NULL) {
             return MZ_E_OFFSET;
         }
@@ -311,18 +306,22 @@ static int32_t place_state(const mz_net_t *net, const int32_t *w, mz_layer_t *l)
     return MZ_OK;
 }
 
-// Where a run of members begins, as part of the whole layer.
-#define MEMBER(l, name) ((int32_t *)(void *)((uint8_t *)(l) + offsetof(mz_layer_t, name)))
+// Words that the compiler copies in a few instructions, and pointers of any type.
+typedef struct {
+    int32_t words[8];
+} __attribute__((may_alias)) chunk_t;
+typedef const void *__attribute__((may_alias)) any_t;
+
+_Static_assert(offsetof(mz_layer_t, add_shift) == 4 * MZ_O_SHIFT && MZ_OP_WORDS % 8 == 0,
+    "mz_layer_t begins with the words of an operator");
 
 int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
-    int32_t w[MZ_OP_WORDS];
-    copy_words(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index, MZ_OP_WORDS, w);
-    copy_words(w + MZ_O_KIND, MZ_O_OUT - MZ_O_KIND + 1, MEMBER(l, kind));
-    copy_words(w + MZ_O_IN_H, MZ_O_ACT_MAX - MZ_O_IN_H + 1, MEMBER(l, in_h));
-    copy_words(w + MZ_O_F, MZ_O_EPS_B - MZ_O_F + 1, MEMBER(l, f));
-    copy_words(w + MZ_O_MULT1, MZ_O_SHIFT - MZ_O_MULT1 + 1, MEMBER(l, mult1));
-    for (uint8_t *p = (uint8_t *)MEMBER(l, in); p < (uint8_t *)(l + 1); ++p) {
-        *p = 0;
+    const chunk_t *from = (const chunk_t *)(net->plan + MZ_HEADER_WORDS + MZ_OP_WORDS * index);
+    for (int32_t i = 0; i < MZ_OP_WORDS / 8; ++i) {
+        ((chunk_t *)l)[i] = from[i];
+    }
+    for (any_t *p = (any_t *)&l->in; p < (any_t *)(l + 1); ++p) {
+        *p = NULL;
     }
 
     bool weighted = mz_has_weights(l->kind);
@@ -333,24 +332,24 @@ int32_t mz_layer_load(const mz_net_t *net, int32_t index, mz_layer_t *l) {
         || (l->flags & ~known)) {
         return MZ_E_KIND;
     }
-    MZ_TRY(check_shape(w, l));
-    MZ_TRY(check_quant(w, l));
+    MZ_TRY(check_shape(l));
+    MZ_TRY(check_quant(l));
     if (emits && (index != net->n_ops - 1 || l->out_size != l->out_c || l->out_c != net->classes)) {
         return MZ_E_LOGITS;
     }
     if (net->use & MZ_USE_ARENA) {
-        MZ_TRY(place_arena(net, w, l));
+        MZ_TRY(place_arena(net, l));
     }
     if (weighted) {
         if (net->use & MZ_USE_BLOB) {
-            MZ_TRY(place_blob(net, w, l));
+            MZ_TRY(place_blob(net, l));
         }
         if (net->use & MZ_USE_STATE) {
-            MZ_TRY(place_state(net, w, l));
+            MZ_TRY(place_state(net, l));
         }
         MZ_TRY(check_overflow(l));
     } else if (net->use & MZ_USE_BLOB) {
-        MZ_TRY(place_constant(net, w, l));
+        MZ_TRY(place_constant(net, l));
     }
     return MZ_OK;
 }

@@ -16,17 +16,18 @@ void mz_output(const mz_view_t *view, int32_t p, int32_t c, int32_t n,
     }
     int8_t *out = l->out + p * l->out_c + c;
     // Clamping before the zero point is added cannot overflow.
-    int32_t lo = l->act_min - l->out_zp;
-    int32_t hi = l->act_max - l->out_zp;
+    int32_t zp = l->out_zp;
+    int32_t lo = l->act_min - zp;
+    int32_t hi = l->act_max - zp;
     if (l->flags & MZ_FLAG_ROUND_ONCE) {
         for (int32_t i = 0; i < n; ++i) {
             int32_t v = mz_requant_once(acc[i], channels[i].mult, channels[i].shift);
-            out[i] = (int8_t)(mz_sat(v, lo, hi) + l->out_zp);
+            out[i] = (int8_t)(mz_sat(v, lo, hi) + zp);
         }
     } else {
         for (int32_t i = 0; i < n; ++i) {
             int32_t v = mz_requant(acc[i], channels[i].mult, channels[i].shift);
-            out[i] = (int8_t)(mz_sat(v, lo, hi) + l->out_zp);
+            out[i] = (int8_t)(mz_sat(v, lo, hi) + zp);
         }
     }
     if (l->logits != NULL) {

@@ -1,7 +1,7 @@
 #include "pass.h"
 #include "requant.h"
 
-void mz_pass_plain(mz_pass_t *pass, int32_t mode) {
+MZ_RARE void mz_pass_plain(mz_pass_t *pass, int32_t mode) {
     pass->mode = mode;
     pass->sign = 0;
     pass->seed = 0;
@@ -11,7 +11,7 @@ void mz_pass_plain(mz_pass_t *pass, int32_t mode) {
     pass->eps_shift = 0;
 }
 
-void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const mz_pass_t *pass) {
+MZ_RARE void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const mz_pass_t *pass) {
     view->layer = layer;
     view->wide = (pass->mode & MZ_MODE_WIDE) && layer->master != NULL;
     view->f = view->wide ? layer->f : 0;
@@ -41,58 +41,56 @@ void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t index, const
     }
 }
 
-int32_t mz_layer_bias(const mz_layer_t *layer, int32_t c) {
+MZ_RARE int32_t mz_layer_bias(const mz_layer_t *layer, int32_t c) {
     int32_t bias = layer->state_bias != NULL ? layer->state_bias[c] : layer->bias[c];
     return mz_sat(bias, -layer->b_max, layer->b_max);
 }
 
-int32_t mz_layer_mult(const mz_layer_t *layer, int32_t c) {
+MZ_RARE int32_t mz_layer_mult(const mz_layer_t *layer, int32_t c) {
     int32_t mult = layer->state_mult != NULL ? layer->state_mult[c] : layer->mult[c];
     return mz_max(mult, 0);
 }
 
-int32_t mz_layer_shift(const mz_layer_t *layer, int32_t c) {
+MZ_RARE int32_t mz_layer_shift(const mz_layer_t *layer, int32_t c) {
     int32_t shift = layer->state_mult != NULL ? layer->state_shift[c] : layer->shift[c];
     return mz_sat(shift, MZ_SHIFT_MIN, MZ_SHIFT_MAX);
 }
 
-// Accumulator units of one output LSB.
-static int32_t output_lsb(const mz_layer_t *layer, int32_t c) {
-    int32_t high = mz_layer_mult(layer, c) >> 15;
-    if (high == 0) {
-        return 1;
+// Perturbation size of a bias: eps_b quarters of an output LSB, in accumulator units.
+static int32_t bias_eps(const mz_layer_t *layer, int32_t mult, int32_t shift) {
+    uint32_t high = (uint32_t)mult >> 15;
+    int32_t right = 14 + shift;
+    int32_t lsb = 1;
+    if (high != 0 && right <= 30) {
+        uint32_t v = ((uint32_t)1 << 30) / high;
+        if (v > (1 << 16) || right < -4) {
+            lsb = mz_clip(mz_rsh(v, right), 1, 1 << 20); // no multiplier of a network
+        } else if (right > 0) {
+            lsb = mz_max(1, (int32_t)(v + ((uint32_t)1 << (right - 1))) >> right);
+        } else {
+            lsb = mz_min((int32_t)(v << -right), 1 << 20);
+        }
     }
-    uint32_t v = ((uint32_t)1 << 30) / (uint32_t)high;
-    int32_t right = 14 + mz_layer_shift(layer, c);
-    if (right > 30) {
-        return 1;
-    }
-    if (v > (1 << 16) || right < -4) {
-        return mz_clip(mz_rsh(v, right), 1, 1 << 20); // no multiplier of a network
-    }
-    if (right > 0) {
-        return mz_max(1, (int32_t)(v + ((uint32_t)1 << (right - 1))) >> right);
-    }
-    return mz_min((int32_t)(v << -right), 1 << 20);
+    return mz_max(1, (layer->eps_b * lsb) >> 2);
 }
 
-int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
-    return mz_max(1, (layer->eps_b * output_lsb(layer, c)) >> 2);
+MZ_RARE int32_t mz_bias_eps(const mz_layer_t *layer, int32_t c) {
+    return bias_eps(layer, mz_layer_mult(layer, c), mz_layer_shift(layer, c));
 }
 
-// Signs of the biases of channels c..c+n-1, with their sizes.
+// Biases of channels c..c+n-1, whose multipliers are still those of the layer.
 static void perturb_biases(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
     uint32_t word = mz_word(view->bias_stream, (uint32_t)c >> 5);
     for (int32_t end = c + n; c < end; ++c, ++channel) {
         if ((c & 31) == 0) {
             word = mz_word(view->bias_stream, (uint32_t)c >> 5);
         }
-        int32_t eps = mz_bias_eps(view->layer, c);
+        int32_t eps = bias_eps(view->layer, channel->mult, channel->shift + view->f);
         channel->bias += mz_sign_bit(word, c) ? -view->bias_sign * eps : view->bias_sign * eps;
     }
 }
 
-void mz_renormalize(int64_t v, int32_t *mult, int32_t *shift) {
+MZ_RARE void mz_renormalize(int64_t v, int32_t *mult, int32_t *shift) {
     int32_t moved = 0;
     if (v >= (int64_t)1 << 31) {
         v >>= 1;
@@ -106,7 +104,7 @@ void mz_renormalize(int64_t v, int32_t *mult, int32_t *shift) {
 }
 
 // Multipliers of channels c..c+n-1, by 1/256 of themselves.
-static void perturb_scales(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
+static MZ_RARE void perturb_scales(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t *channel) {
     for (int32_t end = c + n; c < end; ++c, ++channel) {
         bool negative = mz_sign_bit(mz_word(view->scale_stream, (uint32_t)c >> 5), c);
         int32_t shift = channel->shift + view->f;
@@ -123,11 +121,19 @@ void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t 
     const int8_t *shifts = (l->state_mult != NULL ? l->state_shift : l->shift) + c;
     int32_t most = l->b_max;
     int32_t f = view->f;
-    mz_channel_t *end = channels + n;
-    for (mz_channel_t *channel = channels; channel != end; ++channel) {
-        channel->bias = mz_sat(*biases++, -most, most);
-        channel->mult = mz_max(*mults++, 0);
-        channel->shift = mz_sat(*shifts++, MZ_SHIFT_MIN, MZ_SHIFT_MAX) - f;
+    mz_channel_t *channel = channels;
+    for (int32_t i = 0; i < n; ++i, ++channel) {
+        int32_t bias = biases[i];
+        int32_t shift = shifts[i];
+        if ((uint32_t)bias + (uint32_t)most > 2 * (uint32_t)most) {
+            bias = bias < 0 ? -most : most;
+        }
+        channel->bias = bias;
+        channel->mult = mz_max(mults[i], 0);
+        if (!mz_within(shift, MZ_SHIFT_MIN, MZ_SHIFT_MAX)) {
+            shift = shift < 0 ? MZ_SHIFT_MIN : MZ_SHIFT_MAX;
+        }
+        channel->shift = shift - f;
     }
     if (view->bias_sign) {
         perturb_biases(view, c, n, channels);
@@ -135,8 +141,8 @@ void mz_channels_load(const mz_view_t *view, int32_t c, int32_t n, mz_channel_t 
     if (view->scale_sign) {
         perturb_scales(view, c, n, channels);
     }
-    for (mz_channel_t *channel = channels; f != 0 && channel != end; ++channel) {
-        channel->bias *= 1 << f;
+    for (int32_t i = 0; f != 0 && i < n; ++i) {
+        channels[i].bias *= 1 << f;
     }
     for (int32_t i = 0; l->logits != NULL && i < n; ++i) {
         channels[i].lmult = mz_max(l->lmult[c + i], 0);

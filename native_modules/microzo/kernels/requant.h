@@ -3,6 +3,10 @@
 #define MZ_REQUANT_H
 
 #include "base.h"
+#include "arch/arch.h"
+#if MZ_THUMB1
+#include "arch/thumb1.h"
+#endif
 
 #define MZ_MULT_MIN (1 << 30)
 #define MZ_SHIFT_MIN (-31)
@@ -18,24 +22,32 @@ static inline bool mz_shift_ok(int32_t shift) {
 
 // High part of acc * mult * 2, rounded half up; mult >= 0.
 static inline int32_t mz_high(int32_t acc, int32_t mult) {
+#if MZ_THUMB1
+    return mz_high_parts(acc, (uint16_t)mult, mult >> 16);
+#endif
     return (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
 }
 
 // For shift >= 0, which real layers hardly have.
 int32_t mz_requant_left(int32_t acc, int32_t mult, int32_t shift);
 
-// mult >= 0, shift in [-39, 30] (16w8a takes up to 8 from the shift).
-static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
-    if (shift >= 0) {
-        return mz_requant_left(acc, mult, shift);
-    }
+// For shift = -1 - right, right in [0, 31].
+static inline int32_t mz_requant_right(int32_t acc, int32_t mult, int32_t right) {
     // Half away from zero: halves of negative numbers are moved below the half, then all
     // but one bit is dropped, then the last with rounding. |x| < 2^31 - 1, so nothing
     // overflows, and a right shift by more than 32 gives 0 as one by 32 does.
     int32_t x = mz_high(acc, mult);
     x += x >> 31;
-    x >>= mz_min(-1 - shift, 31);
+    x >>= right;
     return (x + 1) >> 1;
+}
+
+// mult >= 0, shift in [-39, 30] (16w8a takes up to 8 from the shift).
+static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
+    if (shift >= 0) {
+        return mz_requant_left(acc, mult, shift);
+    }
+    return mz_requant_right(acc, mult, mz_min(-1 - shift, 31));
 }
 
 // One rounding, half away from zero, for layers with ROUND_ONCE.

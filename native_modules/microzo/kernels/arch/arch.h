@@ -32,4 +32,7 @@
 #define MZ_COLUMNS 1
 #endif
 
+// Words of buffers that other code sees as bytes or halfwords.
+typedef uint32_t __attribute__((may_alias)) mz_word_t;
+
 #endif

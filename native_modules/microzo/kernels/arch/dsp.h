@@ -6,9 +6,6 @@
 
 #include <stdint.h>
 
-// Words of buffers that other code sees as bytes or halfwords.
-typedef uint32_t __attribute__((may_alias)) mz_word_t;
-
 #define MZ_DSP_1(name, text) \
     static inline uint32_t name(uint32_t a) { \
         uint32_t r; \

@@ -95,6 +95,9 @@ static void mz_row_one_pair(int16_t *w, int32_t k, mz_stream_t stream, uint32_t 
     uint32_t minus = mz_both(MZ_STEP_TOP - steps[1]);
     uint32_t a, b, m, n, t;
     int16_t *at = w;
+    // One addition less in each word.
+    next += stream.key1;
+    stream.key1 = 0;
     for (int16_t *end = w + (k & ~31); at != end; at += 32) {
         uint32_t word = mz_word(stream, next++);
         MZ_STEP_SIGNS(word);

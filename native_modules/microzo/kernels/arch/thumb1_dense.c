@@ -9,15 +9,20 @@ void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     int32_t *to = expanded;
     int32_t zp = l->in_zp;
     (void)kind;
-    for (int32_t i = 0; i < l->k; ++i) {
-        to[i] = l->in[i] - zp;
+    const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
+    for (const mz_word_t *end = from + (l->k >> 2); from != end; to += 4) {
+        uint32_t v = *from++;
+        to[0] = (int8_t)v - zp;
+        to[1] = (int8_t)(v >> 8) - zp;
+        to[2] = (int8_t)(v >> 16) - zp;
+        to[3] = ((int32_t)v >> 24) - zp;
     }
-    for (int32_t i = l->k; i < l->k4; ++i) {
-        to[i] = 0;
+    for (int32_t i = l->k & ~3; i < l->k4; ++i) {
+        *to++ = i < l->k ? l->in[i] - zp : 0;
     }
 }
 
-void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
+void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
     (void)kind;
     dot->x = (const int32_t *)x + begin;
     dot->x_end = (const int32_t *)x + end;
@@ -39,9 +44,8 @@ void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32
     ".endm\n" \
     "    push {r4-r7, lr}\n" \
     "    mov r12, r3\n" \
-    "    ldr r6, [sp, #20]\n" \
-    "    ldr r4, [r6, #0]\n" \
-    "    ldr r5, [r6, #4]\n" \
+    "    movs r4, #0\n" \
+    "    movs r5, #0\n" \
     "    movs r3, #0\n" \
     "1:\n" \
     "    mz_one 0\n" \
@@ -64,30 +68,28 @@ void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32
     "    asrs r7, r7, #8\n"
 
 __attribute__((naked, noinline)) static void two_int8(const void *x, const void *a, const void *b,
-    const void *x_end, int32_t *acc) {
+    const void *x_end, int32_t *sums) {
     __asm volatile (TWO_ROWS(LOAD_INT8, "1"));
 }
 
 __attribute__((naked, noinline)) static void two_masters(const void *x, const void *a, const void *b,
-    const void *x_end, int32_t *acc) {
+    const void *x_end, int32_t *sums) {
     __asm volatile (TWO_ROWS(LOAD_MASTER, "2"));
 }
 
-void mz_dot4_int8(mz_dot4_t *dot) {
-    two_int8(dot->x, dot->rows[0], dot->rows[1], dot->x_end, dot->acc);
-    two_int8(dot->x, dot->rows[2], dot->rows[3], dot->x_end, dot->acc + 2);
+void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
+    two_int8(dot->x, dot->rows[0], dot->rows[1], dot->x_end, sums);
 }
 
-void mz_dot4_master(mz_dot4_t *dot) {
-    two_masters(dot->x, dot->rows[0], dot->rows[1], dot->x_end, dot->acc);
-    two_masters(dot->x, dot->rows[2], dot->rows[3], dot->x_end, dot->acc + 2);
+void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
+    two_masters(dot->x, dot->rows[0], dot->rows[1], dot->x_end, sums);
 }
 
-void mz_dot4_wide(mz_dot4_t *dot) {
+void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
     int32_t mask = (int32_t)dot->mask;
-    for (int32_t row = 0; row < 4; ++row) {
+    for (int32_t row = 0; row < MZ_ROWS; ++row) {
         const int16_t *w = dot->rows[row];
-        int32_t sum = dot->acc[row];
+        int32_t sum = 0;
         for (const int32_t *x = dot->x; x != dot->x_end; x += 4) {
             sum += (w[0] & mask) * x[0];
             sum += (w[1] & mask) * x[1];
@@ -95,7 +97,7 @@ void mz_dot4_wide(mz_dot4_t *dot) {
             sum += (w[3] & mask) * x[3];
             w += 4;
         }
-        dot->acc[row] = sum;
+        sums[row] = sum;
         dot->rows[row] = w;
     }
 }

@@ -8,114 +8,196 @@
 #include "dsp.h"
 #endif
 
-// Groups of inputs in a round.
-#define UNROLL 4
-#define MASTER_UNROLL 2
-
-// A group is four inputs, without DSP one. Bytes of code for a group:
-#if MZ_DSP
-#define GROUP 4
-static const uint8_t group_code[] = {21 * 4, 29 * 4, 21 * 4};
-#define LOAD_INPUTS "    ldrd r9, r10, [r0], #8\n"
-#define INT8_ROW \
-    "    ldr r11, [\\from], #4\n" \
-    "    sxtb16 r12, r11\n" \
-    "    sxtb16 r11, r11, ror #8\n" \
-    "    smlad \\sum, r12, r9, \\sum\n" \
-    "    smlad \\sum, r11, r10, \\sum\n"
-#define MASTER_ROW \
-    "    ldrd r11, r12, [\\from], #8\n" \
-    "    sadd16 r11, r11, lr\n" \
-    "    sadd16 r12, r12, lr\n" \
-    "    sxtb16 r11, r11, ror #8\n" \
-    "    sxtb16 r12, r12, ror #8\n" \
-    "    smlad \\sum, r11, r9, \\sum\n" \
-    "    smlad \\sum, r12, r10, \\sum\n"
-#define WIDE_ROW \
-    "    ldrd r11, r12, [\\from], #8\n" \
-    "    and r11, lr\n" \
-    "    and r12, lr\n" \
-    "    smlad \\sum, r11, r9, \\sum\n" \
-    "    smlad \\sum, r12, r10, \\sum\n"
-#else
-#define GROUP 1
-static const uint8_t group_code[] = {9 * 4, 17 * 4, 13 * 4};
-#define LOAD_INPUTS "    ldrsh r9, [r0], #2\n"
-#define INT8_ROW \
-    "    ldrsb r11, [\\from], #1\n" \
-    "    mla \\sum, r11, r9, \\sum\n"
-#define MASTER_ROW \
-    "    ldrsh r11, [\\from], #2\n" \
-    "    add.w r11, r11, #128\n" \
-    "    asr.w r11, r11, #8\n" \
-    "    mla \\sum, r11, r9, \\sum\n"
-#define WIDE_ROW \
-    "    ldrsh r11, [\\from], #2\n" \
-    "    and.w r11, r11, lr\n" \
-    "    mla \\sum, r11, r9, \\sum\n"
-#endif
-
 #define STRING(x) STRING_(x)
 #define STRING_(x) #x
 
-// r0 input, r1..r4 rows, r5..r8 sums, r9 r10 inputs, r11 r12 weights, lr a constant. On the
-// stack: the end of the input, the struct.
-#define DOT4(unroll, group) \
+#if MZ_DSP
+
+// Bytes of code for a round of eight inputs.
+static const uint8_t round_code[] = {19 * 4, 27 * 4, 19 * 4};
+#define UNROLL 2
+
+// r0 input, r1 r2 rows, r3 r4 sums, r5..r8 inputs, r9..r12 weights, lr a constant. On the
+// stack: the end of the input, the arguments. With an odd number of fours the first of them comes
+// alone.
+#define DOT(row4, row8, check) \
     ".syntax unified\n" \
-    group \
-    ".macro mz_group\n" \
-    LOAD_INPUTS \
-    "    mz_row r1, r5\n" \
-    "    mz_row r2, r6\n" \
-    "    mz_row r3, r7\n" \
-    "    mz_row r4, r8\n" \
+    ".macro mz_four from:req, sum:req\n" \
+    row4 \
     ".endm\n" \
-    "    push {r0, r4-r11, lr}\n" \
-    "    add r12, r0, #36\n" \
-    "    ldm r12, {r9, r10, lr}\n" \
-    "    adr r11, 1f\n" \
-    "    add r10, r11\n" \
-    "    orr r10, r10, #1\n" \
-    "    push {r9}\n" \
-    "    ldm r0, {r0-r8}\n" \
-    "    bx r10\n" \
+    ".macro mz_eight from:req, sum:req\n" \
+    row8 \
+    ".endm\n" \
+    "    push {r0, r1, r4-r11, lr}\n" \
+    "    ldm r0, {r0-r2, r5-r7, r12}\n" \
+    "    adr lr, 1f\n" \
+    "    add r6, lr\n" \
+    "    mov lr, r5\n" \
+    "    movs r3, #0\n" \
+    "    movs r4, #0\n" \
+    "    push {r12}\n" \
+    "    cbz r7, 0f\n" \
+    "    ldrd r7, r8, [r0], #8\n" \
+    "    mz_four r1, r3\n" \
+    "    mz_four r2, r4\n" \
+    "0:\n" \
+    "    bx r6\n" \
     "    .balign 4\n" \
     "1:\n" \
-    "    .rept " STRING(unroll) "\n" \
-    "    mz_group\n" \
+    "    .rept " STRING(UNROLL) "\n" \
+    "    ldm r0!, {r5-r8}\n" \
+    "    mz_eight r1, r3\n" \
+    "    mz_eight r2, r4\n" \
     "    .endr\n" \
-    "    ldr r12, [sp]\n" \
+    check \
     "    cmp r0, r12\n" \
     "    bne 1b\n" \
-    "    pop {r9, r12}\n" \
-    "    adds r12, #4\n" \
-    "    stm r12, {r1-r8}\n" \
+    "    pop {r5-r7}\n" \
+    "    strd r1, r2, [r6, #4]\n" \
+    "    strd r3, r4, [r7]\n" \
     "    pop {r4-r11, pc}\n" \
-    ".purgem mz_row\n" \
-    ".purgem mz_group\n"
+    ".purgem mz_four\n" \
+    ".purgem mz_eight\n"
 
-__attribute__((naked, noinline)) void mz_dot4_int8(mz_dot4_t *dot) {
-    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" INT8_ROW ".endm\n"));
+__attribute__((naked, noinline)) void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldr r9, [\\from], #4\n"
+        "    sxtb16 r11, r9\n"
+        "    sxtb16 r9, r9, ror #8\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r9, r8, \\sum\n",
+        "    ldrd r9, r10, [\\from], #8\n"
+        "    sxtb16 r11, r9\n"
+        "    sxtb16 r9, r9, ror #8\n"
+        "    smlad \\sum, r11, r5, \\sum\n"
+        "    sxtb16 r11, r10\n"
+        "    smlad \\sum, r9, r6, \\sum\n"
+        "    sxtb16 r10, r10, ror #8\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r10, r8, \\sum\n",
+        ""));
 }
 
-__attribute__((naked, noinline)) void mz_dot4_master(mz_dot4_t *dot) {
-    __asm volatile (DOT4(MASTER_UNROLL, ".macro mz_row from:req, sum:req\n" MASTER_ROW ".endm\n"));
+__attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldrd r11, r12, [\\from], #8\n"
+        "    sadd16 r11, r11, lr\n"
+        "    sadd16 r12, r12, lr\n"
+        "    sxtb16 r11, r11, ror #8\n"
+        "    sxtb16 r12, r12, ror #8\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r12, r8, \\sum\n",
+        "    ldm \\from!, {r9-r12}\n"
+        "    .irp w, r9, r10, r11, r12\n"
+        "    sadd16 \\w, \\w, lr\n"
+        "    .endr\n"
+        "    .irp w, r9, r10, r11, r12\n"
+        "    sxtb16 \\w, \\w, ror #8\n"
+        "    .endr\n"
+        "    smlad \\sum, r9, r5, \\sum\n"
+        "    smlad \\sum, r10, r6, \\sum\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r12, r8, \\sum\n",
+        "    ldr r12, [sp]\n"));
 }
 
-__attribute__((naked, noinline)) void mz_dot4_wide(mz_dot4_t *dot) {
-    __asm volatile (DOT4(UNROLL, ".macro mz_row from:req, sum:req\n" WIDE_ROW ".endm\n"));
+__attribute__((naked, noinline)) void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldrd r11, r12, [\\from], #8\n"
+        "    and r11, lr\n"
+        "    and r12, lr\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r12, r8, \\sum\n",
+        "    ldm \\from!, {r9-r12}\n"
+        "    .irp w, r9, r10, r11, r12\n"
+        "    and \\w, lr\n"
+        "    .endr\n"
+        "    smlad \\sum, r9, r5, \\sum\n"
+        "    smlad \\sum, r10, r6, \\sum\n"
+        "    smlad \\sum, r11, r7, \\sum\n"
+        "    smlad \\sum, r12, r8, \\sum\n",
+        "    ldr r12, [sp]\n"));
 }
 
-void mz_dot4_range(mz_dot4_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    uint32_t unroll = kind == MZ_ROWS_MASTER ? MASTER_UNROLL : UNROLL;
-    uint32_t rest = (uint32_t)(end - begin) / GROUP % unroll;
+void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
+    uint32_t rest = (uint32_t)(end - begin) >> 3;
     dot->x = (const uint8_t *)x + 2 * begin;
     dot->x_end = (const uint8_t *)x + 2 * end;
-    dot->skip = rest ? (unroll - rest) * group_code[kind] : 0;
+    dot->odd = (uint32_t)(end - begin) & 4;
+    // Its lowest bit says Thumb. Without a round left over, the loop is entered at its end.
+    dot->entry = (UNROLL - (rest & (UNROLL - 1))) * round_code[kind] + 1;
     if (kind == MZ_ROWS_MASTER) {
         dot->mask = 0x00800080; // the rounding
     }
 }
+
+#else
+
+// Inputs in a round.
+#define UNROLL 4
+
+// r0 input, r1..r5 rows, r6..r10 sums, r11 an input, r12 a weight, lr the mask. On the stack:
+// the end of the input, the arguments.
+#define DOT(row) \
+    ".syntax unified\n" \
+    ".macro mz_row from:req, sum:req\n" \
+    row \
+    ".endm\n" \
+    "    push {r0, r1, r4-r11, lr}\n" \
+    "    ldm r0, {r0-r5, r6, r7}\n" \
+    "    mov lr, r6\n" \
+    "    push {r7}\n" \
+    "    .irp sum, r6, r7, r8, r9, r10\n" \
+    "    mov \\sum, #0\n" \
+    "    .endr\n" \
+    "    .balign 4\n" \
+    "1:\n" \
+    "    .rept " STRING(UNROLL) "\n" \
+    "    ldrsh r11, [r0], #2\n" \
+    "    mz_row r1, r6\n" \
+    "    mz_row r2, r7\n" \
+    "    mz_row r3, r8\n" \
+    "    mz_row r4, r9\n" \
+    "    mz_row r5, r10\n" \
+    "    .endr\n" \
+    "    ldr r12, [sp]\n" \
+    "    cmp r0, r12\n" \
+    "    bne 1b\n" \
+    "    pop {r0, r11, r12}\n" \
+    "    adds r11, #4\n" \
+    "    stm r11, {r1-r5}\n" \
+    "    stm r12, {r6-r10}\n" \
+    "    pop {r4-r11, pc}\n" \
+    ".purgem mz_row\n"
+
+__attribute__((naked, noinline)) void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldrsb r12, [\\from], #1\n"
+        "    mla \\sum, r12, r11, \\sum\n"));
+}
+
+__attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldrsh r12, [\\from], #2\n"
+        "    add.w r12, r12, #128\n"
+        "    asr.w r12, r12, #8\n"
+        "    mla \\sum, r12, r11, \\sum\n"));
+}
+
+__attribute__((naked, noinline)) void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
+    __asm volatile (DOT(
+        "    ldrsh r12, [\\from], #2\n"
+        "    and.w r12, r12, lr\n"
+        "    mla \\sum, r12, r11, \\sum\n"));
+}
+
+void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
+    (void)kind;
+    dot->x = (const int16_t *)x + begin;
+    dot->x_end = (const int16_t *)x + end;
+}
+
+#endif
 
 #if MZ_DSP
 
@@ -181,7 +263,7 @@ void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data) {
     }
 }
 
-// What minus_sums reads from the stack, and writes.
+// What minus_sums reads and writes; the order of the fields is known to it.
 typedef struct {
     const void *bytes;
     uint32_t at; // first word of the first row, key1 added
@@ -193,59 +275,55 @@ typedef struct {
 
 // Sums of those of the bytes whose sign is -1, for four rows. The top bit of each byte of a
 // sign word chooses its input or 0 and leaves the word. r0 bytes, r1 at, r4..r7 sums, r8..r11
-// sign words, r12 four inputs, r3 those chosen, lr 0.
+// sign words, r2 r12 eight inputs, r3 those chosen, lr 0; the rest of the struct on the stack.
 __attribute__((naked, noinline)) static void minus_sums(minus_t *minus) {
     __asm volatile (
         ".syntax unified\n"
-        ".macro mz_choose s:req, sum:req\n"
+        ".macro mz_choose x:req, s:req, sum:req\n"
         "    uadd8 \\s, \\s, \\s\n"
-        "    sel r3, r12, lr\n"
+        "    sel r3, \\x, lr\n"
         "    usada8 \\sum, r3, lr, \\sum\n"
         ".endm\n"
         "    push {r0, r4-r11, lr}\n"
-        "    ldm r0, {r0, r1}\n"
+        "    ldm r0, {r0, r1, r4-r8}\n"
+        "    push {r4-r8}\n"
         "    movs r4, #0\n"
         "    movs r5, #0\n"
         "    movs r6, #0\n"
         "    movs r7, #0\n"
         "    mov lr, #0\n"
         "1:\n"
-        "    ldr r3, [sp]\n"
-        "    ldr r2, [r3, #24]\n"
+        "    ldr r2, [sp, #16]\n"
         "    mov r8, r1\n"
         "    add r9, r8, r2\n"
         "    add r10, r9, r2\n"
         "    add r11, r10, r2\n"
-        "    ldrd r2, r12, [r3, #12]\n"
+        "    ldrd r2, r12, [sp, #4]\n"
         "    .irp s, r8, r9, r10, r11\n"
         "    eor \\s, \\s, \\s, lsr #16\n"
         "    mla \\s, \\s, r2, r12\n"
         "    eor \\s, \\s, \\s, lsr #15\n"
         "    .endr\n"
-        "    ldr r2, [r3, #20]\n"
+        "    ldr r2, [sp, #12]\n"
         "    .irp s, r8, r9, r10, r11\n"
         "    mul \\s, \\s, r2\n"
         "    eor \\s, \\s, \\s, lsr #16\n"
         "    .endr\n"
-        "    adds r0, #16\n"
-        "    movs r2, #2\n"
-        "2:\n"
-        "    .irp at, 12, 8, 4, 0\n"
-        "    ldr r12, [r0, #\\at]\n"
-        "    mz_choose r8, r4\n"
-        "    mz_choose r9, r5\n"
-        "    mz_choose r10, r6\n"
-        "    mz_choose r11, r7\n"
+        "    .irp at, 24, 16, 8, 0\n"
+        "    ldrd r2, r12, [r0, #\\at]\n"
+        "    .irp x, r12, r2\n"
+        "    mz_choose \\x, r8, r4\n"
+        "    mz_choose \\x, r9, r5\n"
+        "    mz_choose \\x, r10, r6\n"
+        "    mz_choose \\x, r11, r7\n"
         "    .endr\n"
-        "    subs r0, #16\n"
-        "    subs r2, #1\n"
-        "    bne 2b\n"
+        "    .endr\n"
         "    ldr r3, [sp]\n"
-        "    ldr r3, [r3, #8]\n"
-        "    adds r0, #48\n"
+        "    adds r0, #32\n"
         "    adds r1, #1\n"
         "    cmp r1, r3\n"
         "    bne 1b\n"
+        "    add sp, #20\n"
         "    pop {r0}\n"
         "    adds r0, #28\n"
         "    stm r0, {r4-r7}\n"
@@ -294,14 +372,19 @@ void mz_signs_four(const mz_signs_t *signs, int32_t c, int32_t *sum) {
 #else
 
 void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
+    const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
     int16_t *to = expanded;
     int32_t zp = l->in_zp;
     (void)kind;
-    for (int32_t i = 0; i < l->k; ++i) {
-        to[i] = (int16_t)(l->in[i] - zp);
+    for (const mz_word_t *end = from + (l->k >> 2); from != end; to += 4) {
+        uint32_t v = *from++;
+        to[0] = (int16_t)((int8_t)v - zp);
+        to[1] = (int16_t)((int8_t)(v >> 8) - zp);
+        to[2] = (int16_t)((int8_t)(v >> 16) - zp);
+        to[3] = (int16_t)(((int32_t)v >> 24) - zp);
     }
-    for (int32_t i = l->k; i < l->k4; ++i) {
-        to[i] = 0;
+    for (int32_t i = l->k & ~3; i < l->k4; ++i) {
+        *to++ = (int16_t)(i < l->k ? l->in[i] - zp : 0);
     }
 }
 
