@@ -78,23 +78,16 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     recipe can train nothing of this model.
     """
     model = microzo.load(str(path))
-    heap = int((ram - STATIC - STACK) * HEAP_SHARE)
-    fixed = {
-        "interpreter and script": BOOT,
-        "native module": _native(),
-        "package": _code(loaded.modules(_kinds(recipe))),
-        "plan": 4 * len(model.plan),
-        "weights": 0 if romfs else model.plan[L.BLOB_LEN],
-    }
-    program = _resolve(model, recipe, layers, samples, heap - sum(fixed.values()))
-    needs = microzo.program.needs(model, program, False)
-    needs["activations"] = max(needs["activations"], len(model.arena))
-    used = sum(fixed.values()) + sum(needs.values())
-    after = AFTER_CACHE + needs["sample buffers"]
-    room = heap - used + after - microzo.trainer._CACHE_RESERVE
-    cache = _cache(model, program, max(0, room))
+    heap = _heap(ram)
+    fixed = _fixed(model, recipe, romfs)
+    space = room(model, recipe, ram, romfs)
+    program = _resolve(model, recipe, layers, samples, space)
+    needed = needs(model, program)
+    used = sum(fixed.values()) + sum(needed.values())
+    after = AFTER_CACHE + needed["sample buffers"]
+    cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
-        "data and bss": STATIC, "stack": STACK_USED, **fixed, **needs,
+        "data and bss": STATIC, "stack": STACK_USED, **fixed, **needed,
         "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
@@ -104,16 +97,43 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         romfs=romfs,
         samples=program["samples"],
         parts=parts,
-        flash=_flash(model, path, program, needs, romfs),
+        flash=_flash(model, path, program, needed, romfs),
         peak=sum(parts.values()),
-        needed=ram - heap + used + microzo.trainer._RESERVE,
-        fits=used + microzo.trainer._RESERVE <= heap,
+        needed=ram - space + sum(needed.values()),
+        fits=sum(needed.values()) <= space,
         macs_forward=_macs(model.plan, 0),
         macs_step=dict(_step_macs(model.plan, program)),
         stages=program["stages"],
         layers=_layers(model.plan),
         notes=program["notes"],
     )
+
+
+def room(model, recipe, ram, romfs):
+    """Bytes that a board has for what a recipe needs: the heap without code, model, reserve."""
+    fixed = sum(_fixed(model, recipe, romfs).values())
+    return _heap(ram) - fixed - microzo.trainer._RESERVE
+
+
+def needs(model, program):
+    """program.needs of a run with a journal, and an arena that loading has made already."""
+    made = microzo.program.needs(model, program, False)
+    made["activations"] = max(made["activations"], len(model.arena))
+    return made
+
+
+def _heap(ram):
+    return int((ram - STATIC - STACK) * HEAP_SHARE)
+
+
+def _fixed(model, recipe, romfs):
+    return {
+        "interpreter and script": BOOT,
+        "native module": _native(),
+        "package": _code(loaded.modules(_kinds(recipe))),
+        "plan": 4 * len(model.plan),
+        "weights": 0 if romfs else model.plan[L.BLOB_LEN],
+    }
 
 
 def _flash(model, path, program, needs, romfs):
@@ -153,8 +173,7 @@ def journal_bytes(plan, program):
 
 def _resolve(model, recipe, layers, samples, room):
     made = microzo.recipe(recipe)
-    room = max(0, room - microzo.trainer._RESERVE)
-    return microzo.program.resolve(model, made, layers, samples, True, None, room, False)
+    return microzo.program.resolve(model, made, layers, samples, True, None, max(0, room), False)
 
 
 def _kinds(recipe):
@@ -186,7 +205,7 @@ def _cache(model, program, room):
         microzo.plan.layout(plan, first, pins)
         size = plan[L.PIN_LEN]
         trained = program["samples" if stage["kind"] == "realign" else "train"]
-        most = max(most, size * min(trained, room // size))
+        most = max(most, size * min(trained, max(0, room) // size))
     return most
 
 
