@@ -108,8 +108,9 @@ accuracy: python host-lib fashion ## Accuracy against back-propagation, build/ac
 	  boards/tools/python_env.sh $(PYTHON) dev,study
 	@$(PY) -m microzo_host.study.accuracy
 
-bench: build ## Figures of speed and memory
+bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
+	@$(PY) tests/bench/models.py
 
 size: natmod ## Code size of the native modules (ARCHS="x64 armv7emsp ...")
 	@$(PY) boards/tools/natmod_size.py $(SHELL_MODULE) build/natmod $(OBJDIR) --archs $(ARCHS)

@@ -99,7 +99,9 @@ def _chunk(n):
         stream = io.BytesIO(n)  # MicroPython: room for n bytes
     except TypeError:
         stream = io.BytesIO()
-    stream.write(bytearray(n))
+    piece = bytes(256)  # a whole second chunk may have no room
+    for at in range(0, n, 256):
+        stream.write(piece if n - at >= 256 else bytes(n - at))
     return stream
 
 

@@ -111,9 +111,7 @@ class Settings:
 def trained(plan, lo, hi, what):
     """Operators of lo..hi-1 whose weights an update moves."""
     return [
-        i
-        for i in range(lo, hi)
-        if what & L.WEIGHTS and plan[L.op_base(i) + L.MASTER_OFF] >= 0
+        i for i in range(lo, hi) if what & L.WEIGHTS and plan[L.op_base(i) + L.MASTER_OFF] >= 0
     ]
 
 

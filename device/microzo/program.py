@@ -24,6 +24,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
     The recipe is one that `check` lets pass.
     """
+    alone = len(recipe["stages"]) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {
@@ -46,7 +47,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             spec = _fitting(
                 model,
                 program,
-                _choices(model.plan, part, chosen, program, steps, room is not None),
+                _choices(model.plan, part, chosen, program, steps, room is not None, alone),
                 room,
                 double,
             )
@@ -88,7 +89,7 @@ def _describe(spec):
     return "node without the head" if kind == "node" and spec["head"] < 0 else kind
 
 
-def _choices(plan, stage, layers, program, steps, limited):
+def _choices(plan, stage, layers, program, steps, limited, alone):
     """What a stage of a recipe may become for this model, best first."""
     kind = stage["kind"]
     if kind == "realign":
@@ -114,15 +115,14 @@ def _choices(plan, stage, layers, program, steps, limited):
     if kind == "elastic":
         body = [i for i in selection.choose(plan, layers) if i != head]
         return [dict(_spsa(stage, body, steps), head=head)] if body else ()
-    conv = selection.tail(plan) if kind == "tail" else -1
-    if kind == "tail" and conv < 0:
-        program["notes"].append(
-            "head in place of tail, no convolution feeds the head in closed form"
-        )
-    return [
-        _gradient(stage, at, head, program["train"], steps)
-        for at in ((conv, -1) if conv >= 0 else (-1,))
-    ]
+    ops = (selection.tail(plan),) if kind == "tail" else (-1,)
+    if ops[0] < 0 and kind == "tail":
+        note = "no tail, no convolution feeds the head in closed form"
+        program["notes"].append(note if alone else note + ", head instead")
+        ops = ()
+    if kind == "tail" and not alone:
+        ops += (-1,)
+    return [_gradient(stage, at, head, program["train"], steps) for at in ops]
 
 
 def _spsa(stage, ops, steps):

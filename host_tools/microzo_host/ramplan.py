@@ -17,6 +17,7 @@ import microzo.layout
 import microzo.plan
 import microzo.program
 import microzo.record
+import microzo.stages
 import microzo.trainer
 
 from . import board_info, loaded, push
@@ -31,21 +32,38 @@ HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the 
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.57  # heap of a loaded module over the size of its .mpy
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
-AFTER_CACHE = 2048  # what a run still takes when the cache has its share: guard, file buffers
+AFTER_CACHE = 480  # what a run takes after the cache has its share, besides sample buffers
 
-BOARDS = {"mps2-an386-256K": 256 << 10, "mps2-an386-1M": 1 << 20, "RPI_PICO": 264 << 10}
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """A board: bytes of RAM, its core as the bench names it, its clock in Hz."""
+
+    ram: int
+    core: str = "m4"
+    clock: int = 25_000_000
+
+
+BOARDS = {
+    "mps2-an386-256K": Target(256 << 10),
+    "mps2-an386-1M": Target(1 << 20),
+    "RPI_PICO": Target(264 << 10, "m0plus", 125_000_000),
+}
+DEFAULT_BOARD = "mps2-an386-256K"
 
 
 @dataclasses.dataclass
 class Prediction:
-    """``parts``: heap, stack and static bytes by name; ``peak`` their sum; ``flash``: bytes of
-    files by name; MACs by stage."""
+    """What `microzo plan --json` writes; docs/import.md tells what each field is."""
 
     recipe: str
     ram: int
+    romfs: bool
+    samples: int
     parts: dict
     flash: dict
     peak: int
+    needed: int
     fits: bool
     macs_forward: int
     macs_step: dict
@@ -54,53 +72,84 @@ class Prediction:
     notes: list
 
 
-def predict(path, recipe="default", layers="auto", samples=256, ram=BOARDS["mps2-an386-256K"]):
-    """The Prediction for a model file, training with a journal on labelled samples."""
+def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, romfs=False):
+    """The Prediction for a model file, training with a journal on labelled samples.
+
+    romfs: the board maps the file from ROMFS, so that its weights take no RAM. ValueError if the
+    recipe can train nothing of this model.
+    """
     model = microzo.load(str(path))
-    heap = int((ram - STATIC - STACK) * HEAP_SHARE)
-    fixed = {
-        "interpreter and script": BOOT,
-        "native module": _native(),
-        "package": _code(loaded.modules(microzo.recipe(recipe)["stages"])),
-        "model file": model.plan[L.BLOB_LEN] + 4 * len(model.plan),
-    }
-    program = _resolve(model, recipe, layers, samples, heap - sum(fixed.values()))
-    needs = microzo.program.needs(model, program, False)
-    used = sum(fixed.values()) + sum(needs.values())
-    room = heap - used - microzo.trainer._CACHE_RESERVE + AFTER_CACHE
-    cache = min(_cache_wanted(model, program), max(0, room))
+    heap = _heap(ram)
+    fixed = _fixed(model, recipe, romfs)
+    space = room(model, recipe, ram, romfs)
+    program = _resolve(model, recipe, layers, samples, space)
+    needed = needs(model, program)
+    used = sum(fixed.values()) + sum(needed.values())
+    after = AFTER_CACHE + needed["sample buffers"]
+    cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
-        "data and bss": STATIC, "stack": STACK_USED, **fixed, **needs,
+        "data and bss": STATIC, "stack": STACK_USED, **fixed, **needed,
         "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
-    fits = used + microzo.trainer._RESERVE <= heap
-    flash = _flash(model, path, program, needs)
     return Prediction(
-        program["recipe"], ram, parts, flash, sum(parts.values()), fits,
-        _macs(model.plan, 0), {kind: n for kind, n in _step_macs(model.plan, program)},
-        program["stages"], _layers(model.plan), [*program["notes"], _flash_note(flash)],
-    )  # fmt: skip
+        recipe=program["recipe"],
+        ram=ram,
+        romfs=romfs,
+        samples=program["samples"],
+        parts=parts,
+        flash=_flash(model, path, program, needed, romfs),
+        peak=sum(parts.values()),
+        needed=ram - space + sum(needed.values()),
+        fits=sum(needed.values()) <= space,
+        macs_forward=_macs(model.plan, 0),
+        macs_step=dict(_step_macs(model.plan, program)),
+        stages=program["stages"],
+        layers=_layers(model.plan),
+        notes=program["notes"],
+    )
 
 
-def _flash(model, path, program, needs):
-    """Bytes of the files that are pushed, and of those that a run writes at its end."""
+def room(model, recipe, ram, romfs):
+    """Bytes that a board has for what a recipe needs: the heap without code, model, reserve."""
+    fixed = sum(_fixed(model, recipe, romfs).values())
+    return _heap(ram) - fixed - microzo.trainer._RESERVE
+
+
+def needs(model, program):
+    """program.needs of a run with a journal, and an arena that loading has made already."""
+    made = microzo.program.needs(model, program, False)
+    made["activations"] = max(made["activations"], len(model.arena))
+    return made
+
+
+def _heap(ram):
+    return int((ram - STATIC - STACK) * HEAP_SHARE)
+
+
+def _fixed(model, recipe, romfs):
+    return {
+        "interpreter and script": BOOT,
+        "native module": _native(),
+        "package": _code(loaded.modules(microzo.recipe(recipe)["stages"])),
+        "plan": 4 * len(model.plan),
+        "weights": 0 if romfs else model.plan[L.BLOB_LEN],
+    }
+
+
+def _flash(model, path, program, needs, romfs):
+    """Bytes of the files that are pushed, and of those that a run writes."""
     chosen = board_info.choose_module(session.BOARD, push.built_modules())
     size = pathlib.Path(path).stat().st_size
     state = microzo.checkpoint.HEADER_LEN + needs["trained values"]
     return {
         "package": sum(map(len, push.package_files().values())),
         "native module": chosen.stat().st_size if chosen else 0,
-        "model": size,
+        "model in ROMFS" if romfs else "model": size,
         "adapted model": size,
         "journal": journal_bytes(model.plan, program),
         "checkpoints": 3 * state + 2 * needs["gradients"],
     }
-
-
-def _flash_note(flash):
-    parts = ", ".join(f"{name} {size:,}" for name, size in flash.items())
-    return f"flash {sum(flash.values()):,} bytes: {parts}"
 
 
 def journal_bytes(plan, program):
@@ -108,11 +157,12 @@ def journal_bytes(plan, program):
     payloads = [plan[L.N_OPS], len(json.dumps(program)), 4]  # LAYOUT, RECIPE, END
     for stage in program["stages"]:
         kind = stage["kind"]
-        payloads.append(24 if kind == "node" else 16)  # STAGE
+        longer = kind == "node" or microzo.stages.shaped(stage)
+        payloads.append(24 if longer else 16)  # STAGE
         payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
         if kind == "realign":
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
-        elif kind == "spsa":
+        elif kind in ("spsa", "entropy"):
             payloads += [2 * stage["probes"]] * stage["steps"]
         elif kind == "elastic":
             pairs = stage["probes"] * stage["samples"]
@@ -125,8 +175,7 @@ def journal_bytes(plan, program):
 
 def _resolve(model, recipe, layers, samples, room):
     made = microzo.recipe(recipe)
-    room = max(0, room - microzo.trainer._RESERVE)
-    return microzo.program.resolve(model, made, layers, samples, True, None, room, False)
+    return microzo.program.resolve(model, made, layers, samples, True, None, max(0, room), False)
 
 
 def _code(names):
@@ -141,8 +190,8 @@ def _native():
     return chosen.stat().st_size + NATIVE_EXTRA if chosen else 0
 
 
-def _cache_wanted(model, program):
-    """Bytes that hold the prefixes of all samples, of the stage that wants most."""
+def _cache(model, program, room):
+    """Bytes of cached prefixes, in whole samples, of the stage that takes most of `room`."""
     most = 0
     for stage in program["stages"]:
         plan = array("i", model.plan)
@@ -152,7 +201,9 @@ def _cache_wanted(model, program):
             pins = (stage["conv"],) if stage["conv"] >= 0 else ()
             first = (*pins, stage["head"])[0]
         microzo.plan.layout(plan, first, pins)
-        most = max(most, plan[L.PIN_LEN] * program["train"])
+        size = plan[L.PIN_LEN]
+        trained = program["samples" if stage["kind"] == "realign" else "train"]
+        most = max(most, size * min(trained, max(0, room) // size))
     return most
 
 
@@ -172,7 +223,7 @@ def _step_macs(plan, program):
         if kind == "realign":  # on average: operators 0..op for every sample
             passes = sum(_macs(plan, 0) - _macs(plan, op + 1) for op in stage["ops"])
             yield kind, program["samples"] * passes // len(stage["ops"])
-        elif kind in ("spsa", "elastic"):
+        elif kind in ("spsa", "elastic", "entropy"):
             passes = 2 * stage["probes"] if stage["sides"] == 2 else stage["probes"] + 1
             head = stage["probes"] * _op_macs(plan, stage.get("head", -1))
             yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)

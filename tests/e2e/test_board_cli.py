@@ -7,8 +7,10 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
+import microzo as device
 from microzo_host import board_link, push
 
 NATMODS = push.ROOT / "build" / "natmod"
@@ -52,12 +54,35 @@ def test_doctor_is_content(pushed):
     assert status == 0 and "nothing is missing" in text and "armv7emsp" in text
 
 
-def test_eval_on_the_board_is_that_of_the_host(pushed, files):
+def test_eval_on_the_board_is_that_of_the_host(pushed, files, tmp_path):
+    """The same accuracy and loss, and the same logits bit for bit."""
     board, _ = pushed
     test = [files.case.files[n] for n in ("test_x.npy", "test_y.npy")]
-    here = microzo("eval", files.model, *test)
-    there = microzo("eval", files.model, *test, "--board", board.port)
-    assert here[0] == there[0] == 0 and here[1] == there[1]
+    here = microzo("eval", files.model, *test, "--logits", tmp_path / "here.npy")
+    there = microzo(
+        "eval", files.model, *test, "--board", board.port, "--logits", tmp_path / "there.npy"
+    )
+    assert here[0] == there[0] == 0 and here[1] == there[1], there[2]
+    logits = np.load(tmp_path / "here.npy")
+    assert logits.shape == (50, 10) and len(np.unique(logits)) > 100
+    assert (logits == np.load(tmp_path / "there.npy")).all()
+
+
+def test_eval_takes_a_model_that_is_on_the_board(pushed, files, tmp_path):
+    board, _ = pushed
+    test = [files.case.files[n] for n in ("test_x.npy", "test_y.npy")]
+    at = ["--board", board.port, "--at", "/model.safetensors"]
+    status, text, _ = microzo("eval", files.model, *test, *at)
+    assert status == 0 and text == microzo("eval", files.model, *test)[1]
+    model = device.load(str(files.model))
+    model.place([(model.ops - 1, 1)])
+    model.state[0] ^= 64
+    model.state[1] ^= 3
+    other = tmp_path / "other.safetensors"
+    model.save(str(other))
+    status, _, error = microzo("eval", other, *test, *at)
+    assert status == 1 and "another model" in error
+    assert microzo("eval", files.model, *test, "--at", "/m")[0] == 2
 
 
 def test_run_shows_output_and_errors(pushed, tmp_path):

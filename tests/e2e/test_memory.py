@@ -41,7 +41,7 @@ def modules_of(board):
 
 
 ALWAYS = ["default", "forward_only", "spsa", "realign", "head", "elastic", "node", "scales"]
-SLOW = ["tail", "qzo-ff", "zoqo", "pmt"]
+SLOW = ["entropy", "tail", "qzo-ff", "zoqo", "pmt"]
 
 
 @pytest.mark.parametrize("recipe", ALWAYS + SLOW)
@@ -57,7 +57,9 @@ def test_plan_is_within_two_per_cent(recipe, full_size, new_board, full, tmp_pat
     trained = program_in(tmp_path / "journal")["stages"]
     assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in planned.stages]
     # train.py has saved the model by now; RAM is at its peak before that
-    assert modules_of(board) - {"export"} == set(loaded.modules(microzo.recipe(recipe)["stages"])) - {"__init__"}
+    assert modules_of(board) - {"export"} == set(
+        loaded.modules(microzo.recipe(recipe)["stages"])
+    ) - {"__init__"}
 
 
 @pytest.mark.parametrize("recipe", ["default", "forward_only"])

@@ -4,7 +4,9 @@ import dataclasses
 
 import click
 
-from .. import modelfile, ramplan
+import microzo
+
+from .. import modelfile, planning, ramplan
 from .common import json_option, report, say
 
 
@@ -15,31 +17,69 @@ from .common import json_option, report, say
 @click.option("--samples", default=256, show_default=True, help="Labelled samples.")
 @click.option("--ram", metavar="BYTES", help="RAM of the board, such as 262144 or 256K.")
 @click.option("--board", type=click.Choice(list(ramplan.BOARDS)), help="A board that is known.")
+@click.option("--romfs", is_flag=True, help="MODEL is mapped from ROMFS: weights take no RAM.")
+@click.option("--clock", metavar="HZ", help="Clock of the board, such as 64000000 or 64M.")
 @json_option
-def command(model, recipe, layers, samples, ram, board, json_file):
-    """Print peak RAM by part, MACs, and whether MODEL's training fits; status 1 if not."""
+def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file):
+    """Print what training MODEL takes, and whether it fits; status 1 if not.
+
+    Peak RAM by part, flash, MACs and estimated time of a forward pass and of a step, what else
+    fits, and the best set of layers.
+    """
     if ram and board:
         raise click.BadParameter("give --ram or --board, not both")
     modelfile.read(model)
-    size = _bytes(ram) if ram else ramplan.BOARDS[board or "mps2-an386-256K"]
-    found = ramplan.predict(model, recipe, _layers(layers), samples, size)
-    report(dataclasses.asdict(found), json_file)
-    for layer in found.layers:
+    target = ramplan.BOARDS[board or ramplan.DEFAULT_BOARD]
+    if ram:
+        target = dataclasses.replace(target, ram=_number(ram, 1024, "RAM"))
+    if clock:
+        target = dataclasses.replace(target, clock=max(1, _number(clock, 1000, "clock")))
+    found = planning.plan(model, recipe, _layers(layers), samples, target, romfs)
+    report(found, json_file)
+    if "stages" in found:
+        _show(found, json_file)
+    _show_advice(found, json_file)
+    if not found["fits"]:
+        raise MemoryError(found["refused"])
+
+
+def _show(found, json_file):
+    """The run itself: layers, passes and steps, RAM, flash."""
+    for layer in found["layers"]:
         shape = " x ".join(map(str, layer["output"]))
         say(f"{layer['op']:3} {layer['kind']:8} {shape:14} {layer['macs']:9,} MACs", json_file)
-    say(f"a forward pass: {found.macs_forward:,} MACs", json_file)
-    for kind, macs in found.macs_step.items():
-        say(f"a step of {kind}: {macs:,} MACs", json_file)
-    for name, part in found.parts.items():
+    speed = f"{found['core']} at {found['clock'] / 1e6:g} MHz"
+    seconds = found["seconds_forward"]
+    say(f"a forward pass: {found['macs_forward']:,} MACs, {seconds:.3f} s ({speed})", json_file)
+    for stage in found["stages"]:
+        kind = stage["kind"]
+        ops = f" of operators {stage['ops']}" if "ops" in stage else ""
+        macs, seconds = found["macs_step"][kind], found["seconds_step"][kind]
+        say(f"a step of {kind}{ops}: {macs:,} MACs, {seconds:.2f} s", json_file)
+    for name, part in found["parts"].items():
         say(f"{name:26} {part:9,}", json_file)
-    say(f"{'peak RAM':26} {found.peak:9,} of {found.ram:,} bytes", json_file)
-    for note in found.notes:
+    say(f"{'peak RAM':26} {found['peak']:9,} of {found['ram']:,} bytes", json_file)
+    flash = ", ".join(f"{name} {size:,}" for name, size in found["flash"].items())
+    say(f"flash {sum(found['flash'].values()):,} bytes: {flash}", json_file)
+    for note in found["notes"]:
         say(note, json_file)
-    if not found.fits:
-        raise MemoryError(
-            f"recipe {found.recipe} needs {found.peak:,} bytes and the board has {found.ram:,}: "
-            f"train fewer layers (--layers last2) or choose another recipe"
-        )
+
+
+def _show_advice(found, json_file):
+    """What else fits on the board."""
+    for romfs, where in ((False, "weights in RAM"), (True, "weights mapped from ROMFS")):
+        fitting = [a for a in found["alternatives"] if a["fits"] and a["romfs"] == romfs]
+        names = ", ".join(f"{_name(a)} {a['peak']:,}" for a in fitting)
+        say(f"fits with {where}: {names or 'nothing'}", json_file)
+    best = ",".join(map(str, found["best_layers"]))
+    say(f"most trained values for spsa: {'--layers ' + best if best else 'none fit'}", json_file)
+
+
+def _name(alternative):
+    """The recipe, with the stages that are left of it where others do not fit."""
+    name, kinds = alternative["recipe"], alternative["stages"]
+    whole = [stage["kind"] for stage in microzo.recipe(name)["stages"]]
+    return name if kinds == whole else f"{name} ({', '.join(kinds)} alone)"
 
 
 def _layers(text):
@@ -52,9 +92,10 @@ def _layers(text):
     return text
 
 
-def _bytes(text):
-    scale = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:].upper(), 1)
+def _number(text, kilo, what):
+    """Bytes or Hz from digits, with K or M at the end."""
+    scale = {"K": kilo, "M": kilo * kilo}.get(text[-1:].upper(), 1)
     digits = text if scale == 1 else text[:-1]
     if not digits.isdigit():
-        raise ValueError(f"{text!r} is no amount of RAM: give bytes or such as 256K")
+        raise ValueError(f"{text!r} is no {what}: give digits or such as 256K")
     return int(digits) * scale

@@ -1,0 +1,121 @@
+"""Imported models are trained on the 256-KB board, their frozen weights mapped from ROMFS."""
+
+import functools
+
+import job
+import numpy as np
+import pytest
+
+import microzo
+from microzo_host import modelfile, push, ramplan, romfs_image
+from microzo_host.demo import session
+from microzo_host.importers import import_model
+
+pytest.importorskip("tflite", reason="the package tflite reads the files")
+
+SHARED = push.ROOT.parent / "shared"
+RESNET, KEYWORDS = "resnet8_cifar10", "kws"
+SAMPLES, STEPS = 24, 2
+ON_ROM = "/rom/model.safetensors"
+
+RUNS = [(RESNET, "spsa", [10, 13]), (KEYWORDS, "default", "auto")]
+SLOW_RUNS = [
+    (RESNET, "realign", "auto"), (RESNET, "head", "auto"), (RESNET, "default", "auto"),
+    (RESNET, "forward_only", [10, 13]), (KEYWORDS, "realign", "auto"), (KEYWORDS, "head", "auto"),
+    (KEYWORDS, "tail", "auto"), (KEYWORDS, "spsa", "auto"), (KEYWORDS, "spsa", [8, 10]),
+    (KEYWORDS, "elastic", "auto"),
+]  # fmt: skip
+
+
+@functools.cache
+def shared(name):
+    """(calibration samples, changed samples, labels), uint8, for a model in ../shared."""
+    data, file = ("cifar10_subset", f"{name}_int8.tflite")
+    data = data if name == RESNET else "kws_features"
+    for path in (SHARED / "models" / file, SHARED / "data" / f"{data}.npz"):
+        if not path.is_file():
+            pytest.skip(f"{path} is not here")
+    arrays = np.load(SHARED / "data" / f"{data}.npz")
+    if name == RESNET:
+        changed = (arrays["test_x"] * 0.4 + 122).astype(np.uint8)  # seen through mist
+        return arrays["train_x"][:200], changed, arrays["test_y"].astype(np.uint8)
+    x = (arrays["x"].astype(np.int16) + 128).reshape(-1, 49, 10, 1)
+    louder = np.clip(x + 12, 0, 255).astype(np.uint8)
+    return x[:200].astype(np.uint8), louder[200:], arrays["y"][200:].astype(np.uint8)
+
+
+def model_file(name, folder):
+    """The model with statistics of its clean samples, as a file."""
+    calib, _, _ = shared(name)
+    path = folder / f"{name}.safetensors"
+    modelfile.write(path, import_model(SHARED / "models" / f"{name}_int8.tflite", calib))
+    return path
+
+
+def data_files(name, folder, count):
+    """{name on the board: file} of `count` changed samples and their labels."""
+    _, x, y = shared(name)
+    files = {"train_x.npy": folder / "x.npy", "train_y.npy": folder / "y.npy"}
+    for file, values in zip(files.values(), (x, y), strict=True):
+        np.save(file, values[:count])
+    return files
+
+
+def on_host(model, data, recipe, layers, folder):
+    """(journal's records, adapted model) of the same run here."""
+    journal, adapted = folder / "host.journal", folder / "host.safetensors"
+    made = microzo.load(str(model))
+    trainer = microzo.Trainer(made, recipe, layers=layers, journal=str(journal))
+    for _ in trainer.run(microzo.Dataset(*map(str, data.values())), steps=STEPS):
+        pass
+    made.save(str(adapted))
+    return job.records(journal), adapted.read_bytes()
+
+
+@pytest.mark.parametrize("name, recipe, layers", RUNS + SLOW_RUNS)
+def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp_path):
+    if (name, recipe, layers) in SLOW_RUNS and not full:
+        pytest.skip("with MICROZO_FULL=1")
+    model = model_file(name, tmp_path)
+    data = data_files(name, tmp_path, SAMPLES)
+    image = romfs_image.make({"model.safetensors": model.read_bytes()})
+    package, _ = push.plan_files(session.BOARD, [])
+    board = new_board(fs={**dict(package), **data}, romfs=image)
+    run = session.run(board, recipe, lambda line: None, steps=STEPS, model=ON_ROM, layers=layers)
+    (tmp_path / "board.journal").write_bytes(run.journal)
+    records, adapted = on_host(model, data, recipe, layers, tmp_path)
+    assert job.records(tmp_path / "board.journal") == records
+    assert run.adapted == adapted
+    planned = ramplan.predict(model, recipe, layers, SAMPLES, romfs=True)
+    assert planned.fits and run.ram_peak <= run.ram_limit
+    assert abs(planned.peak - run.ram_peak) <= 0.02 * run.ram_peak, (planned, run.ram_peak)
+
+
+def test_the_board_refuses_what_the_plan_refuses(builds, new_board, tmp_path):
+    """tail of ResNet-8, and all of its layers by spsa."""
+    model = model_file(RESNET, tmp_path)
+    image = romfs_image.make({"model.safetensors": model.read_bytes()})
+    package, _ = push.plan_files(session.BOARD, [])
+    board = new_board(fs=dict(package), romfs=image)
+    with pytest.raises(ValueError, match="closed form"):
+        ramplan.predict(model, "tail", samples=SAMPLES, romfs=True)
+    assert not ramplan.predict(model, "spsa", "all", SAMPLES, romfs=True).fits
+    board.exec(f"import microzo; model = microzo.load({ON_ROM!r})", timeout=60)
+    for arguments, error in (("'tail'", "closed form"), ("'spsa', layers='all'", "MemoryError")):
+        with pytest.raises(Exception, match=error):
+            board.exec(f"microzo.Trainer(model, {arguments}).plan({SAMPLES})", timeout=60)
+
+
+@pytest.mark.parametrize("recipe, layers", [("realign", "auto"), ("head", "auto"), ("spsa", [10])])
+def test_resnet_gets_better(recipe, layers, full, tmp_path):
+    """On images that were not trained on; over the C kernels of the host."""
+    if recipe != "realign" and not full:
+        pytest.skip("with MICROZO_FULL=1")
+    model = microzo.load(str(model_file(RESNET, tmp_path)))
+    _, x, y = shared(RESNET)
+    test = microzo.ArrayData(x[1000:1300].tobytes(), y[1000:1300].tobytes())
+    before = float(model.evaluate(test))
+    trainer = microzo.Trainer(model, recipe, layers=layers)
+    for _ in trainer.run(microzo.ArrayData(x[:128].tobytes(), y[:128].tobytes())):
+        pass
+    assert float(model.evaluate(test)) > before + (0.05 if recipe != "spsa" else 0)

@@ -1,0 +1,159 @@
+"""`microzo plan`: what it refuses and why, its advice, its times, its JSON."""
+
+import itertools
+import json
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import microzo
+from microzo import selection
+from microzo_host import advice, cli, demonet, modelfile, planning, quantize, ramplan, steptime
+from microzo_host.network import Layer, Network
+
+ROOT = pathlib.Path(__file__).parents[2]
+SMALL = 170 << 10  # bytes of a board on which the demo network fits only from ROMFS
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo network, quantized on noise: only its shapes matter here."""
+    path = tmp_path_factory.mktemp("planning") / "demo.safetensors"
+    noise = np.random.default_rng(1).integers(0, 256, (8, 28, 28, 1)).astype(np.uint8)
+    modelfile.write(path, quantize.quantize(demonet.pretrained("mnist"), noise))
+    return path
+
+
+@pytest.fixture(scope="module")
+def residual(tmp_path_factory):
+    """A network whose last convolution reaches the head through an addition."""
+    rng = np.random.default_rng(2)
+
+    def w(*shape):
+        return rng.normal(0, 0.2, shape).astype(np.float32)
+
+    layers = [
+        Layer("conv", "stem", (0,), w(8, 3, 3, 1), w(8), pads=(1, 1, 1, 1), activation="relu"),
+        Layer("conv", "branch", (1,), w(8, 3, 3, 8), w(8), pads=(1, 1, 1, 1)),
+        Layer("add", "sum", (1, 2)),
+        Layer("globalpool", "pool", (3,)),
+        Layer("dense", "head", (4,), w(4, 1, 1, 8), w(4)),
+    ]
+    path = tmp_path_factory.mktemp("planning") / "residual.safetensors"
+    images = rng.integers(0, 256, (20, 8, 8, 1)).astype(np.uint8)
+    modelfile.write(path, quantize.quantize(Network((8, 8, 1), layers, "residual"), images))
+    return path
+
+
+def run(*args):
+    """(status, standard output, standard error) of the command."""
+    result = CliRunner().invoke(cli.main, ["plan", *map(str, args)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_json_has_the_fields_of_the_docs(demo):
+    status, text, _ = run(demo, "--json", "-")
+    found = json.loads(text)
+    assert status == 0
+    section = (ROOT / "docs" / "import.md").read_text().split("## The plan")[1]
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.M)
+    assert sorted(found) == sorted(re.findall(r"\w+", " ".join(rows)))
+    assert found["fits"] and not found["refused"]
+    assert found["peak"] == sum(found["parts"].values()) < found["ram"]
+    assert found["macs_forward"] == sum(layer["macs"] for layer in found["layers"])
+
+
+def test_weights_in_romfs_take_no_ram(demo):
+    in_ram, mapped = (ramplan.predict(demo, "head", romfs=romfs) for romfs in (False, True))
+    assert "weights" not in mapped.parts
+    assert in_ram.peak - mapped.peak == in_ram.parts["weights"]
+    assert mapped.flash["model in ROMFS"] == in_ram.flash["model"] == demo.stat().st_size
+
+
+def test_what_fits_only_from_romfs_is_told_with_both_figures(demo):
+    status, text, error = run(demo, "--recipe", "head", "--ram", SMALL)
+    in_ram, mapped = (
+        ramplan.predict(demo, "head", ram=SMALL, romfs=romfs) for romfs in (False, True)
+    )
+    assert not in_ram.fits and mapped.fits
+    assert status == 1 and error.count("\n") == 1
+    assert f"{in_ram.needed:,} bytes with the weights in RAM" in error
+    assert f"{mapped.needed:,} bytes are enough" in error and "--romfs" in error
+    assert "fits with weights in RAM: nothing" in text
+    assert run(demo, "--recipe", "head", "--ram", SMALL, "--romfs")[0] == 0
+
+
+def test_tail_is_refused_where_it_has_no_closed_form(residual):
+    status, text, error = run(residual, "--recipe", "tail", "--json", "-")
+    found = json.loads(text)
+    assert status == 1 and not found["fits"] and found["refused"] in error
+    assert re.search(r"operator 1 \(CONV\) would need [\d,]+ bytes", error)
+    assert "262,144" in error
+    assert not any(a["fits"] for a in found["alternatives"] if a["recipe"] == "tail")
+    assert any(a["fits"] for a in found["alternatives"] if a["recipe"] == "head")
+    with pytest.raises(ValueError, match="closed form"):  # the board says so too
+        microzo.Trainer(microzo.load(str(residual)), "tail").plan()
+
+
+def test_default_trains_the_head_there(residual):
+    found = ramplan.predict(residual, "default")
+    assert [stage["kind"] for stage in found.stages] == ["realign", "head"]
+    assert any("head instead" in note for note in found.notes)
+
+
+@pytest.fixture(scope="module")
+def every_set(demo):
+    """What spsa needs, for all sets of layers of the demo network."""
+    model, made = microzo.load(str(demo)), microzo.recipe("spsa")
+    ops = selection.weighted(model.plan)
+    sets = [c for n in range(1, len(ops) + 1) for c in itertools.combinations(ops, n)]
+    return [ramplan.needs(model, advice._program(model, made, list(c), 256)) for c in sets]
+
+
+@pytest.mark.parametrize("ram", [208 << 10, 224 << 10, 232 << 10, 256 << 10])
+def test_the_best_layers_are_the_best_of_all_sets(demo, every_set, ram):
+    room = ramplan.room(microzo.load(str(demo)), "spsa", ram, False)
+    sizes = [n["trained values"] for n in every_set if sum(n.values()) <= room]
+    most = max(sizes, default=0)
+    best = advice.best_layers(demo, 256, ram, False)
+    if most == 0:
+        assert best == []
+        return
+    found = ramplan.predict(demo, "spsa", best, ram=ram)
+    assert found.fits and found.parts["trained values"] == most
+
+
+def test_times_follow_clock_and_core(demo):
+    slow, fast = (
+        planning.plan(demo, "spsa", "auto", 256, ramplan.Target(256 << 10, "m4", hz), False)
+        for hz in (25_000_000, 100_000_000)
+    )
+    assert slow["seconds_forward"] == 4 * fast["seconds_forward"]
+    assert slow["seconds_step"]["spsa"] == slow["instructions_step"]["spsa"] / 25_000_000
+    small = ramplan.Target(256 << 10, "m0plus", 25_000_000)
+    smaller = planning.plan(demo, "spsa", "auto", 256, small, False)
+    assert smaller["instructions_forward"] > 2 * slow["instructions_forward"]
+
+
+def test_every_stage_has_a_time(demo):
+    table = json.loads(steptime.TABLE.read_text())
+    costs = steptime.Costs(microzo.load(str(demo)).plan, "m4", table)
+    for recipe in microzo.recipes.RECIPES:
+        for stage in ramplan.predict(demo, recipe, ram=1 << 20).stages:
+            assert costs.step(stage, 256) > 0
+
+
+def test_an_unknown_core_is_named():
+    with pytest.raises(ValueError, match="no counts for core z80, there are m4"):
+        steptime.Costs([], "z80")
+
+
+def test_numbers_are_checked(demo):
+    assert "lots" in run(demo, "--clock", "lots")[2]
+    status, text, _ = run(demo, "--clock", "64M")
+    assert status == 0 and "m4 at 64 MHz" in text
