@@ -97,6 +97,9 @@ def test_step(core, net, found):
         "without_pools_and_loss": whole - extra,
         "probe_16w8a": count("probe-wide"),
         "update": count("update"),
+        "last_conv_probe": count("late-probe"),
+        "last_conv_node_probe": count("late-node"),
+        "last_conv_node_gradient": count("late-node-grad"),
     }
 
 

@@ -58,12 +58,20 @@ def print_kernels(rows, cores):
 def print_steps(steps):
     """A line for each network and core."""
     columns = ("instructions", "in kernels", "in Python", "per sample", "no pools, loss")
+    late = ("a pair", "its node pair", "node gradient")
     lines = []
     for step in steps:
         keys = ("instructions", "in_kernels", "in_python", "per_sample", "without_pools_and_loss")
         cells = {c: f"{step[k]:,}" for c, k in zip(columns, keys, strict=True) if k in step}
         lines.append((f"{step['net']}, {step['core']}", cells))
     table("training step", lines, columns)
+    lines = []
+    for step in steps:
+        keys = ("last_conv_probe", "last_conv_node_probe", "last_conv_node_gradient")
+        cells = {c: f"{step[k]:,}" for c, k in zip(late, keys, strict=True) if k in step}
+        if cells:
+            lines.append((f"{step['net']}, {step['core']}", cells))
+    table("from its last convolution on", lines, late)
 
 
 def main():

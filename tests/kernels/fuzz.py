@@ -1,9 +1,10 @@
-"""Fuzzes the C kernels in this process: random calls against the oracle, spoilt calls against
+"""Fuzzes the C kernels: random calls against the oracle, spoilt calls against
 their buffers.
 
-    python tests/kernels/fuzz.py --n 200000 [--seed 1] [--sanitize]
+    python tests/kernels/fuzz.py --n 200000 [--seed 1] [--sanitize | --unix]
 
---sanitize: built with the address and undefined-behaviour sanitizers. Half of the calls is
+--sanitize: built with the address and undefined-behaviour sanitizers; --unix: in MicroPython's
+unix port, built with them. Half of the calls is
 spoilt anywhere, most others have an altered plan, some are good; these two are compared with the
 oracle. Exit status 1 if anything was found.
 """
@@ -46,11 +47,12 @@ def rounds(seed, count):
         seed += 1
 
 
-def fuzz(seed, count, say=print):
+def fuzz(seed, count, unix=False, say=print):
     """Number of mismatches."""
     import targets
 
-    target = targets.Local("microzo_host.native", 0)
+    local = ("microzo_host.native", 0)
+    target = targets.UnixPort("sanitize", 0) if unix else targets.Local(*local)
     found = done = 0
     began = time.monotonic()
     for number, cases in rounds(seed, count):
@@ -81,9 +83,11 @@ def main():
     )
     parser.add_argument("--n", type=int, default=200000, help="number of calls")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--sanitize", action="store_true", help="with the sanitizers")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--sanitize", action="store_true", help="with the sanitizers")
+    how.add_argument("--unix", action="store_true", help="the unix port with the sanitizers")
     args = parser.parse_args()
-    return sanitized() if args.sanitize else int(fuzz(args.seed, args.n) > 0)
+    return sanitized() if args.sanitize else int(fuzz(args.seed, args.n, args.unix) > 0)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ are skipped.
 
 import io
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -63,9 +64,11 @@ class UnixPort:
         if kind == "natmod":
             path.append(native_module("x64").parent)
         try:
-            self.unix = Unix(usermod=kind == "usermod", heap="32M", path=path)
+            self.unix = Unix(usermod=kind in ("usermod", "sanitize"), heap="32M", path=path)
         except BoardError as e:
             raise Missing(str(e)) from None
+        if kind == "sanitize":
+            self.unix.binary = sanitized_unix_port()
 
     def run(self, cases):
         with tempfile.TemporaryDirectory() as folder:
@@ -73,6 +76,19 @@ class UnixPort:
             path.write_bytes(caseformat.pack_all(cases))
             text = self.unix.run(HERE / "device_runner.py", self.name, path, timeout=500)
         return parse(text, len(cases))
+
+
+def sanitized_unix_port():
+    """The unix port under the address and undefined-behaviour sanitizers: any finding ends it."""
+    # make sets these; the defaults serve a pytest started by hand.
+    env = {"MPY": "build/micropython-1.25.0", "OBJDIR": "build/obj-1.25.0", **os.environ}
+    command = ["sh", "boards/tools/build_unix.sh"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=env | {"SANITIZE": "1"}, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise Missing("boards/tools/build_unix.sh: " + (done.stdout + done.stderr)[-2000:])
+    return ROOT / "build" / "unix" / "micropython-sanitize"
 
 
 class EmulatedBoard:
@@ -129,6 +145,7 @@ KINDS = {
     "board-pykernels": (EmulatedBoard, "pykernels", 3),
 }
 if FULL:
+    KINDS["unix-sanitize"] = (UnixPort, "sanitize", 20)
     for core in ("m3", "m0plus", "m7", "m33", "rv32"):
         for kind in ("usermod", "natmod"):
             KINDS[f"{core}-{kind}"] = (EmulatedBoard, f"{core}:{kind}", 5)

@@ -86,9 +86,12 @@ def test_spoilt_calls_stay_inside_their_buffers(target):
     assert run_all(target, list(fuzzgen.fuzz_cases(3, 20 * target.nets))) == []
 
 
-def test_spoilt_calls_under_the_sanitizers():
+@pytest.mark.parametrize("where", ["--sanitize", "--unix"])
+def test_spoilt_calls_under_the_sanitizers(where):
     """No address error and no undefined behaviour, whatever the arguments."""
-    command = [sys.executable, targets.HERE / "fuzz.py", "--sanitize"]
-    command += ["--n", "100000" if targets.FULL else "3000"]
+    if where == "--unix" and not targets.FULL:
+        pytest.skip("builds the unix port: make test-full")
+    command = [sys.executable, targets.HERE / "fuzz.py", where]
+    command += ["--n", "200000" if targets.FULL else "3000"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]

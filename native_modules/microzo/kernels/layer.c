@@ -174,16 +174,12 @@ static int32_t check_quant(const mz_layer_t *l) {
 }
 
 // The largest |accumulator| that the plan allows stays below 2^30, and below 2^31 also
-// when masters are out of range and biases perturbed.
+// when masters are out of range and biases perturbed. Whether the state is given or not.
 static int32_t check_overflow(const mz_layer_t *l) {
-    int64_t weight = 127;
-    int32_t f = 0;
-    if (l->master != NULL) {
-        f = l->f;
-        weight = (int64_t)(127 + l->eps_w) << f;
-        if (weight > INT16_MAX) {
-            return MZ_E_OVERFLOW; // packed weights are int16
-        }
+    int32_t f = l->master_off >= 0 ? l->f : 0;
+    int64_t weight = (127 + l->eps_w) * (1 << f);
+    if (weight > INT16_MAX) {
+        return MZ_E_OVERFLOW; // packed weights are int16
     }
     int64_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
     int64_t bound = weight * input * l->k + ((int64_t)l->b_max << f);

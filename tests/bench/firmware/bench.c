@@ -6,6 +6,7 @@
 #include "layer.h"
 #include "loss.h"
 #include "net.h"
+#include "node.h"
 #include "ops.h"
 #include "output.h"
 #include "target.h"
@@ -165,6 +166,33 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     mz_init_state(&layer);
 }
 
+// Training of the last convolution alone, whose input is cached: by its weights, by its nodes.
+static void measure_late(const mz_net_t *net, const char *name) {
+    static int8_t y[64 * 64];
+    static int32_t sums[64 * 64];
+    static int32_t grad[64 * 65];
+    uint32_t ticks;
+    mz_layer_t layer;
+    mz_pass_t pass;
+    int32_t out[2];
+    int32_t op = net->n_ops - 1;
+    do {
+        mz_layer_load(net, --op, &layer);
+    } while (layer.kind != MZ_CONV);
+    mz_pass_plain(&pass, 0);
+    pass.lo = op;
+    pass.hi = op + 1;
+    pass.seed = 4711;
+    pass.what = 1;
+    COUNT(ticks, mz_probe(net, op, &pass, 3, out));
+    print(name, 99, "late-probe", ticks);
+    mz_node_t node = {op, 4711, 3, 0, 8, 256, 9, 512};
+    COUNT(ticks, mz_node_probe(net, &node, y, sums, out));
+    print(name, 99, "late-node", ticks);
+    COUNT(ticks, mz_node_gradient(&layer, 1, sums, grad));
+    print(name, 99, "late-node-grad", ticks);
+}
+
 static void measure_net(const mz_net_t *net, const char *name) {
     uint32_t ticks;
     uint32_t update_ticks;
@@ -189,6 +217,7 @@ static void measure_net(const mz_net_t *net, const char *name) {
         print(name, 99, mode ? "value-loss-plus-wide" : "value-loss-plus", (uint32_t)out[0]);
         print(name, 99, mode ? "value-loss-minus-wide" : "value-loss-minus", (uint32_t)out[1]);
     }
+    measure_late(net, name);
     uint32_t sum = 0;
     for (int32_t i = 0; i < net->n_ops; ++i) {
         mz_layer_load(net, i, &layer);
