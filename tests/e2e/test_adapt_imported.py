@@ -52,12 +52,14 @@ def model_file(name, folder):
     return path
 
 
-def data_files(name, folder, count):
-    """{name on the board: file} of `count` changed samples and their labels."""
+def data_files(name, folder):
+    """{name on the board: file} of changed samples and their labels, to train on and to test."""
     _, x, y = shared(name)
-    files = {"train_x.npy": folder / "x.npy", "train_y.npy": folder / "y.npy"}
-    for file, values in zip(files.values(), (x, y), strict=True):
-        np.save(file, values[:count])
+    files = {}
+    for part, count in (("train", SAMPLES), ("test", 2)):
+        for letter, values in (("x", x), ("y", y)):
+            files[f"{part}_{letter}.npy"] = folder / f"{part}_{letter}.npy"
+            np.save(files[f"{part}_{letter}.npy"], values[:count])
     return files
 
 
@@ -66,7 +68,9 @@ def on_host(model, data, recipe, layers, folder):
     journal, adapted = folder / "host.journal", folder / "host.safetensors"
     made = microzo.load(str(model))
     trainer = microzo.Trainer(made, recipe, layers=layers, journal=str(journal))
-    for _ in trainer.run(microzo.Dataset(*map(str, data.values())), steps=STEPS):
+    for _ in trainer.run(
+        microzo.Dataset(str(data["train_x.npy"]), str(data["train_y.npy"])), steps=STEPS
+    ):
         pass
     made.save(str(adapted))
     return job.records(journal), adapted.read_bytes()
@@ -77,7 +81,7 @@ def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp
     if (name, recipe, layers) in SLOW_RUNS and not full:
         pytest.skip("with MICROZO_FULL=1")
     model = model_file(name, tmp_path)
-    data = data_files(name, tmp_path, SAMPLES)
+    data = data_files(name, tmp_path)
     image = romfs_image.make({"model.safetensors": model.read_bytes()})
     package, _ = push.plan_files(session.BOARD, [])
     board = new_board(fs={**dict(package), **data}, romfs=image)
