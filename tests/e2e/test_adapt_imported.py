@@ -1,6 +1,7 @@
 """Imported models are trained on the 256-KB board, their frozen weights mapped from ROMFS."""
 
 import functools
+import json
 
 import job
 import numpy as np
@@ -95,16 +96,33 @@ def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp
     assert abs(planned.peak - run.ram_peak) <= 0.02 * run.ram_peak, (planned, run.ram_peak)
 
 
-def test_the_board_refuses_what_the_plan_refuses(builds, new_board, tmp_path):
-    """tail of ResNet-8, and all of its layers by spsa."""
+@pytest.fixture
+def resnet(builds, new_board, tmp_path):
+    """(a board that has loaded ResNet-8 from ROMFS as `model`, the file)"""
     model = model_file(RESNET, tmp_path)
     image = romfs_image.make({"model.safetensors": model.read_bytes()})
     package, _ = push.plan_files(session.BOARD, [])
     board = new_board(fs=dict(package), romfs=image)
+    board.exec(f"import microzo; model = microzo.load({ON_ROM!r})", timeout=60)
+    return board, model
+
+
+def test_the_board_lays_out_the_arena_as_the_host(resnet):
+    """All run-time words of the plan, for inference and for passes from the middle."""
+    board, file = resnet
+    model = microzo.load(str(file))
+    for first in (0, 4, 10):
+        model.relayout(first)
+        text = board.exec(f"model.relayout({first}); print(list(model.plan))", timeout=60)
+        assert json.loads(text) == list(model.plan)
+
+
+def test_the_board_refuses_what_the_plan_refuses(resnet):
+    """tail of ResNet-8, and all of its layers by spsa."""
+    board, model = resnet
     with pytest.raises(ValueError, match="closed form"):
         ramplan.predict(model, "tail", samples=SAMPLES, romfs=True)
     assert not ramplan.predict(model, "spsa", "all", SAMPLES, romfs=True).fits
-    board.exec(f"import microzo; model = microzo.load({ON_ROM!r})", timeout=60)
     for arguments, error in (("'tail'", "closed form"), ("'spsa', layers='all'", "MemoryError")):
         with pytest.raises(Exception, match=error):
             board.exec(f"microzo.Trainer(model, {arguments}).plan({SAMPLES})", timeout=60)
