@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import microzo
+from microzo import layout as L
+from microzo import plan as planner
 from microzo_host import modelfile, push, ramplan, romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
@@ -141,3 +143,19 @@ def test_resnet_gets_better(recipe, layers, full, tmp_path):
     for _ in trainer.run(microzo.ArrayData(x[:128].tobytes(), y[:128].tobytes())):
         pass
     assert float(model.evaluate(test)) > before + (0.05 if recipe != "spsa" else 0)
+
+
+@pytest.mark.parametrize("name", [RESNET, KEYWORDS])
+def test_the_arena_is_as_small_as_lifetimes_allow(name, tmp_path):
+    """And the largest sum of live tensors is a convolution's, so that running in place would save
+    nothing."""
+    plan = microzo.load(str(model_file(name, tmp_path))).plan
+    size, begin, end, pinned = planner.lifetimes(plan)
+    live = [
+        sum(n for t, n in enumerate(size) if t in pinned or begin[t] <= op <= end[t])
+        for op in range(plan[L.N_OPS])
+    ]
+    planner.layout(plan)
+    assert max(live) <= plan[L.LOGITS_OFF] < max(live) + 4 * len(size)
+    kinds = [plan[L.op_base(op) + L.KIND] for op, n in enumerate(live) if n == max(live)]
+    assert L.CONV in kinds
