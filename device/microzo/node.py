@@ -177,9 +177,9 @@ class Node:
 def _mean_size(grad):
     """Mean |value| of the int32 in a buffer, a piece at a time: a copy of it has no room."""
     view = memoryview(grad)
-    total = sum(
-        sum(abs(v) for v in array("i", view[at : at + 1024])) for at in range(0, len(grad), 1024)
-    )
+    total = 0
+    for at in range(0, len(grad), 256):  # raw bytes: MicroPython takes a view for a list
+        total += sum(abs(v) for v in array("i", bytes(view[at : at + 256])))
     return total // (len(grad) // 4)
 
 

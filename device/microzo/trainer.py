@@ -398,6 +398,8 @@ class Trainer:
         spec = dict(self._spec())
         if "first_shift" in spec and not self._realigned():
             spec["shift"] = spec["first_shift"]
+        if spec["guard"]:
+            self._guard()  # before a cache takes what is free
         seed = self._stage_seed()
         opening = (
             self.at.opening

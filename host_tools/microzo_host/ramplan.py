@@ -32,7 +32,7 @@ HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the 
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.57  # heap of a loaded module over the size of its .mpy
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
-AFTER_CACHE = 480  # what a run takes after the cache has its share, besides sample buffers
+AFTER_CACHE = 480  # what a run takes after the cache has its share, besides a sample buffer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +85,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     program = _resolve(model, recipe, layers, samples, space)
     needed = needs(model, program)
     used = sum(fixed.values()) + sum(needed.values())
-    after = AFTER_CACHE + needed["sample buffers"]
+    after = AFTER_CACHE + needed["sample buffers"] // 2
     cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, **needed,

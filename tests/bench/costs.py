@@ -48,19 +48,24 @@ def fit(rows, wanted):
     return made
 
 
+def fit_all(operators):
+    """{kind: {term: instructions}} of the operators of one core."""
+    kinds = {}
+    for kind in dict.fromkeys(r["kind"] for r in operators):
+        rows = [r for r in operators if r["kind"] == kind]
+        kinds[kind] = fit(rows, "forward")
+        if rows[0]["update"]:
+            kinds[kind] |= training(rows)
+        kinds[kind] = {term: round(value, 3) for term, value in kinds[kind].items()}
+    return kinds
+
+
 def table(operators, python):
     """{"python": ..., "cores": {core: {kind: {term: instructions}}}}; see steptime.py."""
     cores = {}
     for core in dict.fromkeys(r["core"] for r in operators):
-        kinds = cores[core] = {}
-        for kind in L.KIND_NAMES[1:]:
-            rows = [r for r in operators if (r["core"], r["kind"]) == (core, kind)]
-            made = kinds[kind] = fit(rows, "forward")
-            if rows[0]["update"]:
-                made |= training(rows)
-            kinds[kind] = {term: round(value, 3) for term, value in made.items()}
         counted = [r for r in operators if r["core"] == core]
-        kinds["node"] = round(node_per_output(counted), 3)
+        cores[core] = fit_all(counted) | {"node": round(node_per_output(counted), 3)}
     return {"python": python, "cores": cores}
 
 

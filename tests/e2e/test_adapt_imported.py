@@ -1,12 +1,15 @@
 """Imported models are trained on the 256-KB board, their frozen weights mapped from ROMFS."""
 
 import functools
+import json
 
 import job
 import numpy as np
 import pytest
 
 import microzo
+from microzo import layout as L
+from microzo import plan as planner
 from microzo_host import modelfile, push, ramplan, romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
@@ -52,12 +55,14 @@ def model_file(name, folder):
     return path
 
 
-def data_files(name, folder, count):
-    """{name on the board: file} of `count` changed samples and their labels."""
+def data_files(name, folder):
+    """{name on the board: file} of changed samples and their labels, to train on and to test."""
     _, x, y = shared(name)
-    files = {"train_x.npy": folder / "x.npy", "train_y.npy": folder / "y.npy"}
-    for file, values in zip(files.values(), (x, y), strict=True):
-        np.save(file, values[:count])
+    files = {}
+    for part, count in (("train", SAMPLES), ("test", 2)):
+        for letter, values in (("x", x), ("y", y)):
+            files[f"{part}_{letter}.npy"] = folder / f"{part}_{letter}.npy"
+            np.save(files[f"{part}_{letter}.npy"], values[:count])
     return files
 
 
@@ -66,7 +71,9 @@ def on_host(model, data, recipe, layers, folder):
     journal, adapted = folder / "host.journal", folder / "host.safetensors"
     made = microzo.load(str(model))
     trainer = microzo.Trainer(made, recipe, layers=layers, journal=str(journal))
-    for _ in trainer.run(microzo.Dataset(*map(str, data.values())), steps=STEPS):
+    for _ in trainer.run(
+        microzo.Dataset(str(data["train_x.npy"]), str(data["train_y.npy"])), steps=STEPS
+    ):
         pass
     made.save(str(adapted))
     return job.records(journal), adapted.read_bytes()
@@ -77,7 +84,7 @@ def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp
     if (name, recipe, layers) in SLOW_RUNS and not full:
         pytest.skip("with MICROZO_FULL=1")
     model = model_file(name, tmp_path)
-    data = data_files(name, tmp_path, SAMPLES)
+    data = data_files(name, tmp_path)
     image = romfs_image.make({"model.safetensors": model.read_bytes()})
     package, _ = push.plan_files(session.BOARD, [])
     board = new_board(fs={**dict(package), **data}, romfs=image)
@@ -91,16 +98,33 @@ def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp
     assert abs(planned.peak - run.ram_peak) <= 0.02 * run.ram_peak, (planned, run.ram_peak)
 
 
-def test_the_board_refuses_what_the_plan_refuses(builds, new_board, tmp_path):
-    """tail of ResNet-8, and all of its layers by spsa."""
+@pytest.fixture
+def resnet(builds, new_board, tmp_path):
+    """(a board that has loaded ResNet-8 from ROMFS as `model`, the file)"""
     model = model_file(RESNET, tmp_path)
     image = romfs_image.make({"model.safetensors": model.read_bytes()})
     package, _ = push.plan_files(session.BOARD, [])
     board = new_board(fs=dict(package), romfs=image)
+    board.exec(f"import microzo; model = microzo.load({ON_ROM!r})", timeout=60)
+    return board, model
+
+
+def test_the_board_lays_out_the_arena_as_the_host(resnet):
+    """All run-time words of the plan, for inference and for passes from the middle."""
+    board, file = resnet
+    model = microzo.load(str(file))
+    for first in (0, 4, 10):
+        model.relayout(first)
+        text = board.exec(f"model.relayout({first}); print(list(model.plan))", timeout=60)
+        assert json.loads(text) == list(model.plan)
+
+
+def test_the_board_refuses_what_the_plan_refuses(resnet):
+    """tail of ResNet-8, and all of its layers by spsa."""
+    board, model = resnet
     with pytest.raises(ValueError, match="closed form"):
         ramplan.predict(model, "tail", samples=SAMPLES, romfs=True)
     assert not ramplan.predict(model, "spsa", "all", SAMPLES, romfs=True).fits
-    board.exec(f"import microzo; model = microzo.load({ON_ROM!r})", timeout=60)
     for arguments, error in (("'tail'", "closed form"), ("'spsa', layers='all'", "MemoryError")):
         with pytest.raises(Exception, match=error):
             board.exec(f"microzo.Trainer(model, {arguments}).plan({SAMPLES})", timeout=60)
@@ -119,3 +143,19 @@ def test_resnet_gets_better(recipe, layers, full, tmp_path):
     for _ in trainer.run(microzo.ArrayData(x[:128].tobytes(), y[:128].tobytes())):
         pass
     assert float(model.evaluate(test)) > before + (0.05 if recipe != "spsa" else 0)
+
+
+@pytest.mark.parametrize("name", [RESNET, KEYWORDS])
+def test_the_arena_is_as_small_as_lifetimes_allow(name, tmp_path):
+    """And the largest sum of live tensors is a convolution's, so that running in place would save
+    nothing."""
+    plan = microzo.load(str(model_file(name, tmp_path))).plan
+    size, begin, end, pinned = planner.lifetimes(plan)
+    live = [
+        sum(n for t, n in enumerate(size) if t in pinned or begin[t] <= op <= end[t])
+        for op in range(plan[L.N_OPS])
+    ]
+    planner.layout(plan)
+    assert max(live) <= plan[L.LOGITS_OFF] < max(live) + 4 * len(size)
+    kinds = [plan[L.op_base(op) + L.KIND] for op, n in enumerate(live) if n == max(live)]
+    assert L.CONV in kinds

@@ -1,0 +1,41 @@
+"""Estimated instructions of a step against those counted on the emulated board."""
+
+import ast
+
+import job
+import pytest
+
+import microzo
+from microzo_host import emulator, ramplan, steptime
+from microzo_host.demo import session
+
+SCRIPT = """
+import microzo, time
+trainer = microzo.Trainer(microzo.load("model.safetensors"), {recipe!r})
+spent = {{}}
+begun = time.ticks_cpu()
+for step in trainer.run(microzo.Dataset("train_x.npy", "train_y.npy"), steps=2):
+    taken = time.ticks_diff(time.ticks_cpu(), begun)
+    spent.setdefault(step.stage, []).append(taken)
+    begun = time.ticks_cpu()
+print(spent)
+"""
+# Passes are counted; a gradient skips what is 0, which no table knows.
+WITHIN = {"spsa": 0.1, "elastic": 0.1, "realign": 0.35, "tail": 0.6, "head": 0.6, "node": 0.6}
+
+
+@pytest.mark.parametrize("recipe", ["forward_only", "default", "elastic", "node"])
+def test_estimates(recipe, files, full, new_board):
+    if recipe != "forward_only" and not full:
+        pytest.skip("with MICROZO_FULL=1")
+    board = new_board(ram="1M", fs=session.disk(files.model, files.case), icount=True)
+    text = board.exec(SCRIPT.format(recipe=recipe), timeout=300)
+    spent = ast.literal_eval(text.strip().splitlines()[-1])
+    planned = ramplan.predict(files.model, recipe, samples=job.SAMPLES, ram=1 << 20)
+    costs = steptime.Costs(microzo.load(str(files.model)).plan, "m4")
+    for stage in planned.stages:
+        # the first step of a stage also measures the guard and fills the cache
+        counted = [ticks / emulator.TICKS_PER_INSTRUCTION for ticks in spent[stage["kind"]][1:]]
+        told = costs.step(stage, job.SAMPLES)
+        mean = sum(counted) / len(counted)
+        assert abs(told / mean - 1) <= WITHIN[stage["kind"]], (stage["kind"], told, counted)
