@@ -6,7 +6,7 @@ import io
 from . import files, memory
 from . import layout as L
 
-_CHUNK = 4096  # a fragmented heap still has blocks of this size
+_CHUNK = 2048  # a fragmented heap still has blocks of this size
 
 
 class Loader:
@@ -99,7 +99,10 @@ def _chunk(n):
         stream = io.BytesIO(n)  # MicroPython: room for n bytes
     except TypeError:
         stream = io.BytesIO()
-    stream.write(bytearray(n))
+    piece = bytearray(64)  # a second block of n bytes may not be had
+    for _ in range(n >> 6):
+        stream.write(piece)
+    stream.write(bytearray(n & 63))
     return stream
 
 

@@ -35,8 +35,8 @@ AFTER_CACHE = 2048  # what a run still takes when the cache has its share: guard
 
 # Modules that are loaded beside those every run needs.
 ALWAYS = (
-    "__init__ backend cache clock dataset files guard layout memory model plan program record "
-    "report sampling schedule selection stages trainer journal checkpoint replayer watch"
+    "__init__ backend cache clock dataset files guard layout memory model plan record "
+    "report sampling schedule stages trainer journal checkpoint replayer watch"
 ).split()
 BY_KIND = {"realign": ["realign"], "spsa": ["zo"], "head": ["grad", "gradient", "rate"]}
 BY_KIND["tail"] = BY_KIND["head"]
