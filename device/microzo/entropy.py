@@ -1,9 +1,9 @@
 """entropy: zeroth order without labels, on confidence and on the statistics of the last features.
 
 Loss: mean entropy of the predictions + `stats` sixteenths of the mean mismatch, over the channels
-of one convolution, between the mean and deviation of its sums and the clean ones in the model file:
-|mean - mean0| / sd0 + |sd - sd0| / sd0. The objective of FOA (arXiv 2404.01650) with this package's
-estimator; the integer form, and the statistics over a probe's samples, are ours.
+of one convolution, between the mean and deviation of its sums and the clean ones in the model
+file: |mean - mean0| / sd0 + |sd - sd0| / sd0. The objective of FOA (arXiv 2404.01650) with this
+package's estimator; the integer form, and the statistics over a probe's samples, are ours.
 """
 
 from array import array

@@ -1,5 +1,5 @@
-"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what they
-need.
+"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what
+they need.
 
 A stage without any of them runs as it always did and its journal says nothing of them. With one,
 its STAGE record is LENGTH bytes longer (SPEC.md, section 5).
@@ -111,9 +111,7 @@ class Settings:
 def trained(plan, lo, hi, what):
     """Operators of lo..hi-1 whose weights an update moves."""
     return [
-        i
-        for i in range(lo, hi)
-        if what & L.WEIGHTS and plan[L.op_base(i) + L.MASTER_OFF] >= 0
+        i for i in range(lo, hi) if what & L.WEIGHTS and plan[L.op_base(i) + L.MASTER_OFF] >= 0
     ]
 
 

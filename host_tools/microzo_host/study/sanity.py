@@ -23,9 +23,9 @@ import microzo
 from .. import demonet, push
 from . import accuracy
 
-CORRUPTIONS = ("impulse", "fog", "rotate_fixed")
+CORRUPTIONS = ("impulse", "rotate_fixed")
 SEVERITY = 3
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 TEST_IMAGES = 2000
 SAMPLES = 256
 
