@@ -179,7 +179,7 @@ def test_unknown_recipe_lists_the_names(model):
     ("key", "value", "message"),
     [
         ("probs", 3, "no setting 'probs'"),
-        ("guard", "heald", '"all" or "held" or "", not'),
+        ("guard", "heald", '"all" or "held" or "free" or "", not'),
         ("probes", 65, "probes is 1..64, not 65"),
         ("steps", 0, "steps is 1.."),
         ("samples", 2.5, "samples is 1..256, not 2.5"),
