@@ -1,15 +1,15 @@
 """entropy: zeroth order without labels, on confidence and on the statistics of the last features.
 
 Loss: mean entropy of the predictions + `stats` sixteenths of the mean mismatch, over the channels
-of one convolution, between the mean and deviation of its sums and the clean ones in the model file:
-|mean - mean0| / sd0 + |sd - sd0| / sd0. The objective of FOA (arXiv 2404.01650) with this package's
-estimator; the integer form, and the statistics over a probe's samples, are ours.
+of one convolution, between the mean and deviation of its sums and the clean ones in the model
+file: |mean - mean0| / sd0 + |sd - sd0| / sd0. The objective of FOA (arXiv 2404.01650) with this
+package's estimator; the integer form, and the statistics over a probe's samples, are ours.
 """
 
 from array import array
 
 from . import layout as L
-from . import memory, selection
+from . import memory
 from . import plan as planner
 from .confidence import Confidence
 from .realign import sum_shift
@@ -25,8 +25,7 @@ class Entropy(Zo):
     def __init__(self, model, spec, seed, node, prober):
         Zo.__init__(self, model, spec, seed, node, prober)
         self._confidence = Confidence(model)
-        seen = [i for i in selection.realignable(model.plan) if i >= spec["first"]]
-        self._op = seen[-1] if seen and spec["stats"] else -1
+        self._op = spec["seen"]  # whose statistics count, or -1
         self._seen = 0
         self._weight = spec["stats"]
         if self._op >= 0:

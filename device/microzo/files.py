@@ -16,8 +16,9 @@ def size(path):
 
 
 def seek(f, at):
-    """f.seek(at) after which littlefs 2.8 (in MicroPython 1.25) reads right: it keeps the cache of
-    a block that a read has just ended when the seek goes into the next; by way of 0 it drops it."""
+    """f.seek(at) after which littlefs 2.8 (in MicroPython 1.25) reads right: it keeps the cache
+    of a block that a read has just ended when the seek goes into the next; by way of 0 it drops
+    it."""
     f.seek(0)
     f.seek(at)
 

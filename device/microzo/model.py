@@ -154,6 +154,7 @@ class Model:
     # printing
 
     def __repr__(self):
-        from .report import model_table
+        from . import forget, tables
 
-        return model_table(self)
+        forget("tables")
+        return tables.model_table(self)

@@ -1,5 +1,5 @@
-"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what they
-need.
+"""Optional settings of spsa, elastic and entropy stages (see recipes.py): what they may be, what
+they need.
 
 A stage without any of them runs as it always did and its journal says nothing of them. With one,
 its STAGE record is LENGTH bytes longer (SPEC.md, section 5).

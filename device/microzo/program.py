@@ -101,7 +101,11 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
     if kind in ("spsa", "entropy"):
         ops = selection.choose(plan, layers)
         fewest = len(ops) if not limited or layers != "auto" else 1
-        return [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        specs = [_spsa(stage, ops[-n:], steps) for n in range(len(ops), fewest - 1, -1)]
+        for spec in specs if kind == "entropy" else ():
+            seen = [i for i in selection.realignable(plan) if i >= spec["first"]]
+            spec["seen"] = seen[-1] if seen and stage["stats"] else -1
+        return specs
     head = selection.head(plan)
     if kind == "node":
         return [

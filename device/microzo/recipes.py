@@ -83,7 +83,7 @@ _NODE = {
 _SCALES = dict(_SPSA, what=6)
 _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
                     rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
-_PMT_NODES = dict(_NODE, epochs=20, conv_shift=4, gns=1)
+_PMT_NODES = dict(_NODE, epochs=20, conv_shift=9, gns=1)
 _STAGES = {
     "realign": _REALIGN,
     "head": _HEAD,
@@ -105,7 +105,7 @@ RECIPES = {
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
     "scales": {"holdout": 0, "stages": (_SCALES,)},
-    "pmt": {"holdout": 0, "stages": (_PMT_WEIGHTS, _PMT_NODES)},
+    "pmt": {"holdout": 0, "split": "size", "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
     "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
 }
@@ -143,12 +143,15 @@ def recipe(name):
     if name not in RECIPES:
         raise ValueError("unknown recipe %r, there are %s" % (name, ", ".join(sorted(RECIPES))))
     found = RECIPES[name]
-    return {
+    made = {
         "name": name,
         "samples": found.get("samples", 256),
         "holdout": found["holdout"],
         "stages": [dict(stage) for stage in found["stages"]],
     }
+    if "split" in found:
+        made["split"] = found["split"]
+    return made
 
 
 def check(made):

@@ -4,6 +4,8 @@ import json
 
 from . import checkpoint, record, sampling, stages
 from . import journal as journals
+from . import layout as L
+from . import plan as planner
 
 
 class Position:
@@ -164,11 +166,18 @@ def run_crc(k, header):
     return k.crc32(header, 0, journals.HEADER_LEN - 4)
 
 
-def layout_record(model, pairs, node):
+def layout_record(model, node):
     """LAYOUT: bits of layout.py for each operator."""
     rec = record.new(record.LAYOUT, model.ops, node)
-    for op, what in pairs:
-        rec[record.HEADER + op] |= what
+    for op in range(model.ops):
+        o = L.op_base(op)
+        for bit, word in (
+            (L.WEIGHTS, L.MASTER_OFF),
+            (L.BIASES, L.BIAS_OFF),
+            (L.MULTIPLIERS, L.MS_OFF),
+        ):
+            if planner.is_weighted(model.plan, o) and model.plan[o + word] >= 0:
+                rec[record.HEADER + op] |= bit
     return rec
 
 

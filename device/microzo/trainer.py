@@ -8,7 +8,6 @@ from . import (
     clock,
     files,
     memory,
-    program,
     record,
     replayer,
     sampling,
@@ -16,7 +15,7 @@ from . import (
 )
 from . import journal as journals
 from .guard import Guard, helps
-from .report import MemoryPlan, Step, outcome_line
+from .report import Step, outcome_line
 from .watch import Watch
 
 _RESERVE = 14336  # bytes of a board's heap that a run leaves to files and small objects
@@ -117,11 +116,14 @@ class Trainer:
 
     def plan(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
+        from . import forget, program, tables
+
+        forget("tables")
         program.check(self.recipe)
         stages.load_code(self.recipe["stages"])
         made, _ = self._resolve(samples, labelled, None, self._room())
         double = self._journal is None
-        return MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
+        return tables.MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
 
     def _room(self):
         if self.ram is not None:
@@ -130,6 +132,8 @@ class Trainer:
         return None if free is None else max(0, free + len(self.model.arena) - _RESERVE)
 
     def _resolve(self, total, labelled, steps, room):
+        from . import program
+
         double = self._journal is None
         made = program.resolve(
             self.model, self.recipe, self.layers, total, labelled, steps, room, double
@@ -210,7 +214,10 @@ class Trainer:
     def _start(self, data, steps):
         """Program, state, arena and journal of a new run: the best program whose buffers can be
         had."""
+        from . import program
+
         program.check(self.recipe)
+        program = None
         notes = self._pick(data)
         stages.load_code(self.recipe["stages"])
         room = self._room()
@@ -247,18 +254,31 @@ class Trainer:
 
     def _allocate(self):
         """The large buffers of all stages, largest first, while the heap is whole."""
+        from . import forget
+
+        pairs, activations = self._sizes()
+        forget("program")  # not needed again: its code makes room
+        forget("selection")
+        memory.free()
         for spec in self.program["stages"]:
             if spec["kind"] in stages.GRADIENTS:
                 from .gradient import Gradient
 
                 self._gradient = None
                 self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
-        self.model.place(program.selections(self.program))
+        self.model.place(pairs)
         if self.program["stages"][-1]["kind"] == "node":
             self._gradient.nodes()
         if self._journal is None:
             self._mark = memory.take("the copy for roll-back", len(self.model.state))
-        self.model.reserve(program.needs(self.model, self.program, False)["activations"])
+        self.model.reserve(activations)
+
+    def _sizes(self):
+        """(what is trained, bytes of the activations)."""
+        from . import program
+
+        needed = program.needs(self.model, self.program, False)
+        return program.selections(self.program), needed["activations"]
 
     def _create_journal(self, data):
         model = self.model
@@ -273,7 +293,7 @@ class Trainer:
             model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text))
         )
         self._run_crc = replayer.run_crc(model.k, header)
-        layout = replayer.layout_record(model, program.selections(self.program), self._node)
+        layout = replayer.layout_record(model, self._node)
         journals.create(model.k, self._journal, header, (layout, rec))
         self._writer = journals.Writer(model.k, self._journal, self._sync_every)
 

@@ -7,14 +7,16 @@ from microzo import stages
 
 from . import push
 
-# What a script such as train.py asks for, and what a board forgets before a run begins.
+# What a script such as train.py asks for, what chooses the program of a run, and what a board
+# forgets before the run begins.
 ROOTS = ("__init__", "cache", "dataset", "loader", "recipes", "trainer")
-FORGOTTEN = ("loader", "recipes")
+PLANNING = ("program", "selection")
+FORGOTTEN = ("loader", "recipes", *PLANNING)
 
 
 def modules(specs):
     """Sorted names of the modules in RAM for these stages of a recipe."""
-    wanted = list(ROOTS)
+    wanted = [*ROOTS, *PLANNING]
     for spec in specs:
         wanted += stages.code(spec)
     found = set()

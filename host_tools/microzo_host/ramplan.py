@@ -111,8 +111,9 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
 
 
 def room(model, recipe, ram, romfs):
-    """Bytes that a board has for what a recipe needs: the heap without code, model, reserve."""
-    fixed = sum(_fixed(model, recipe, romfs).values())
+    """Bytes that a board has for what a recipe needs: the heap without code, model, reserve. It is
+    measured there while the code that chooses the program is loaded."""
+    fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.PLANNING)
     return _heap(ram) - fixed - microzo.trainer._RESERVE
 
 

@@ -31,7 +31,8 @@ def on_board(folder, model_path, data_paths):
         for name, path in zip(names, (model_path, *data_paths), strict=True)
     }
     files["cases.json"] = json.dumps(small.CASES).encode()
-    code = f"import sys\nsys.argv[:] = {['', *names, 'run.', 'cases.json']!r}\n" + SCRIPT.read_text()
+    arguments = ["", *names, "run.", "cases.json"]
+    code = f"import sys\nsys.argv[:] = {arguments!r}\n" + SCRIPT.read_text()
     with emulator.Board(ram="256K", fs={**dict(plan), **files}) as board:
         return board.exec(code, timeout=300)
 
