@@ -22,7 +22,9 @@ EPOCHS, BATCH, RATE = 30, 32, 4e-3
 YARDSTICK = {"mode": "full", "adapt_statistics": True}
 
 
-def finetune(net, images, labels, mode="full", adapt_statistics=True, seed=0, epochs=EPOCHS):
+def finetune(
+    net, images, labels, mode="full", adapt_statistics=True, seed=0, epochs=EPOCHS, rate=RATE
+):
     """Return the fine-tuned network description.
 
     ``net``: with or without BatchNorm; ``images`` uint8 NxHxWxC, ``labels`` uint8 N.
@@ -37,8 +39,10 @@ def finetune(net, images, labels, mode="full", adapt_statistics=True, seed=0, ep
         _adapt_statistics(t, module, images)
     module.eval()
     parameters = _trainable(module, mode)
-    optimizer = t.optim.Adam(parameters, lr=RATE)
-    schedule = t.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * -(-len(images) // BATCH))
+    optimizer = t.optim.Adam(parameters, lr=rate)
+    schedule = t.optim.lr_scheduler.CosineAnnealingLR(
+        optimizer, max(1, epochs * -(-len(images) // BATCH))
+    )
     x, y = torchnet.to_tensor(images), t.from_numpy(labels.astype(np.int64))
     rng = np.random.Generator(np.random.PCG64(seed))
     for _ in range(epochs):
