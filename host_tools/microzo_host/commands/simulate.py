@@ -8,8 +8,6 @@ import click
 import rich.console
 import rich.table
 
-import microzo
-
 from .. import datasets
 from ..study import accuracy, networks, runs
 from .common import json_option, progress, report
@@ -51,9 +49,9 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
 
 
 def recipe(name):
-    """A recipe by name, or from a .json file."""
+    """A recipe by name (stages of several: realign+head), or from a .json file."""
     if not name.endswith(".json"):
-        return microzo.recipe(name)
+        return runs.recipe_of(name)
     try:
         return json.loads(pathlib.Path(name).read_text())
     except json.JSONDecodeError as error:

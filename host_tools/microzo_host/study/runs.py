@@ -31,6 +31,16 @@ def run_of(recipe, corruption, severity, seed, test_images, data, label=""):
     )  # fmt: skip
 
 
+def recipe_of(name):
+    """A recipe by name; the stages of several one after another for ``realign+head``."""
+    first, *others = name.split("+")
+    made = microzo.recipe(first)
+    for other in others:
+        made["stages"] += microzo.recipe(other)["stages"]
+    made["name"] = name
+    return made
+
+
 def settings(recipe, changes):
     """A copy of the recipe with changes such as ``spsa.shift=2`` or ``samples=64``."""
     made = json.loads(json.dumps(recipe))
