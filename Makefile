@@ -20,7 +20,8 @@ KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo test test-full test-packages accuracy bench size size-diff repl board lint clean
+  firmware firmware-all build demo test test-full test-packages accuracy study study-quick study-packages \
+  bench size size-diff repl board lint clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -103,10 +104,18 @@ test: build test-packages ## The tests, with reduced fuzzing
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q
 
-accuracy: python host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
+study-packages: python
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,study
+
+accuracy: study-packages host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
 	@$(PY) -m microzo_host.study.accuracy
+
+study-quick: study-packages host-lib fashion ## Recipes against back-propagation, ten minutes
+	@$(PY) -m microzo_host.study.quick
+
+study: study-packages host-lib fashion ## The whole study, hours; goes on where it stopped
+	@$(PY) -m microzo_host.study.quick --full --page docs/study.md
 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py

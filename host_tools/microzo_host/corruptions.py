@@ -47,8 +47,13 @@ NAMES = tuple(LEVELS)
 
 def apply(name, images, severity, seed):
     """Corrupt uint8 images NxHxWxC; returns a new uint8 array of the same shape."""
-    if name not in LEVELS:
-        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(NAMES)}")
+    return apply_with(_FUNCTIONS, LEVELS, name, images, severity, seed)
+
+
+def apply_with(functions, levels, name, images, severity, seed):
+    """``apply`` for any table of functions (image in [0, 1], level, rng) and of their levels."""
+    if name not in levels:
+        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(levels)}")
     if severity not in (1, 2, 3, 4, 5):
         raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
     images = np.asarray(images)
@@ -56,7 +61,7 @@ def apply(name, images, severity, seed):
         raise ValueError(
             f"images are {images.dtype} with {images.ndim} dimensions: give uint8 NxHxWxC"
         )
-    function, level = _FUNCTIONS[name], LEVELS[name][severity - 1]
+    function, level = functions[name], levels[name][severity - 1]
     out, key = np.empty_like(images), zlib.crc32(name.encode())
     for i, image in enumerate(images):
         rng = np.random.Generator(np.random.PCG64([seed, key, i]))

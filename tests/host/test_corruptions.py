@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from microzo_host import corruptions
+from microzo_host import colour_corruptions, corruptions
 
 # CRC-32 of the fixture's images, corrupted at severity 3 with seed 1.
 GOLDEN = {
@@ -93,3 +93,63 @@ def test_reporting_shares_nothing_with_tuning():
 def test_bad_input(images, name, severity, change, message):
     with pytest.raises(ValueError, match=message):
         corruptions.apply(name, change(images), severity, 0)
+
+
+@pytest.fixture(scope="module")
+def colour():
+    rng = np.random.Generator(np.random.PCG64(6))
+    small = rng.integers(0, 256, (6, 9, 9, 3)).astype(float)
+    grid = np.linspace(0, 7.99, 32)
+    low, part = grid.astype(int), (grid % 1)[:, None, None]
+    rows = small[:, low] * (1 - part) + small[:, low + 1] * part
+    part = part.swapaxes(0, 1)
+    both = rows[:, :, low] * (1 - part) + rows[:, :, low + 1] * part
+    return np.rint(both + rng.integers(-12, 13, both.shape)).clip(0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", colour_corruptions.NAMES)
+def test_each_colour_corruption(name, colour):
+    """Type, determinism and a distortion that grows with severity (RMS)."""
+    before, changes = colour.copy(), []
+    for severity in range(1, 6):
+        out = colour_corruptions.apply(name, colour, severity, seed=3)
+        assert out.shape == colour.shape and out.dtype == np.uint8
+        assert (out == colour_corruptions.apply(name, colour, severity, seed=3)).all()
+        assert all((a != b).any() for a, b in zip(out, colour, strict=True))
+        first = colour_corruptions.apply(name, colour[:2], severity, seed=3)
+        assert (first == out[:2]).all()
+        changes.append(np.sqrt(((out.astype(float) - colour) ** 2).mean()))
+    assert (colour == before).all()
+    assert changes == sorted(changes) and changes[4] > 1.25 * changes[0]
+
+
+def test_random_colour_corruptions_depend_on_the_seed(colour):
+    for name in ("gauss", "shot", "speckle", "impulse", "motion", "fog", "elastic", "stripe",
+                 "rotate", "translate"):  # fmt: skip
+        a, b = (colour_corruptions.apply(name, colour, 3, seed) for seed in (1, 2))
+        assert (a != b).any()
+
+
+def test_jpeg_of_the_highest_quality_is_nearly_the_image(colour):
+    soft = np.repeat(np.repeat(colour[:, ::8, ::8], 8, 1), 8, 2)  # no colour edge inside a block
+    real = colour_corruptions._jpeg(soft[0] / 255, 100, None)
+    assert np.abs(real * 255 - soft[0]).max() < 4
+
+
+def test_pixelate_keeps_the_mean_of_a_box(colour):
+    real = colour_corruptions._pixelate(colour[0] / 255, 16, None)
+    boxes = (colour[0] / 255).reshape(16, 2, 16, 2, 3).mean((1, 3))
+    assert np.allclose(real[::2, ::2], boxes) and np.allclose(real[1::2, 1::2], boxes)
+
+
+def test_colour_reporting_shares_nothing_with_tuning():
+    tuned, reported = (
+        {name for name, _ in c} for c in (colour_corruptions.TUNING, colour_corruptions.REPORTING)
+    )
+    assert not tuned & reported and len(reported) >= 14
+    assert tuned | reported == set(colour_corruptions.NAMES)
+
+
+def test_grey_images_have_no_colour_corruptions(images):
+    with pytest.raises(ValueError, match="give colour"):
+        colour_corruptions.apply("gauss", images, 3, 0)

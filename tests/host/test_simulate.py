@@ -7,7 +7,7 @@ import pytest
 
 import microzo
 from microzo_host import cli
-from microzo_host.study import accuracy, cost, runs
+from microzo_host.study import accuracy, cost, networks, runs
 
 
 def quick():
@@ -29,7 +29,7 @@ def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     run = runs.run_of(quick(), "noise", 3, 0, 50, "mnist")
     found = runs.collect([run], tmp_path, 1)[run]
     path = tmp_path / "m.safetensors"
-    path.write_bytes(accuracy.model_bytes("mnist"))
+    path.write_bytes(networks.model_bytes("mnist"))
     model = microzo.load(str(path))
     trainer = microzo.Trainer(model, quick(), seed=0)
     for _ in trainer.run(microzo.ArrayData(*accuracy.adaptation(run, 20))):

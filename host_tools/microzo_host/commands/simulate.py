@@ -8,10 +8,8 @@ import click
 import rich.console
 import rich.table
 
-import microzo
-
-from .. import corruptions, datasets
-from ..study import accuracy, runs
+from .. import datasets
+from ..study import accuracy, networks, runs
 from .common import json_option, progress, report
 
 
@@ -34,7 +32,7 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
     The same recipes as on a board, over the same C kernels: the same bits.
     """
     made = [runs.settings(recipe(name), changes) for name in recipes]
-    shifts = [shift(name) for name in names] or corruptions.TUNING
+    shifts = [shift(name, data) for name in names] or networks.shifts(data).TUNING
     wanted = [
         runs.run_of(one, name, severity, seed, test_images, data)
         for one in made
@@ -51,22 +49,21 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
 
 
 def recipe(name):
-    """A recipe by name, or from a .json file."""
+    """A recipe by name (stages of several: realign+head), or from a .json file."""
     if not name.endswith(".json"):
-        return microzo.recipe(name)
+        return runs.recipe_of(name)
     try:
         return json.loads(pathlib.Path(name).read_text())
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no JSON: {error}") from None
 
 
-def shift(text):
+def shift(text, data="fashion"):
     """(corruption, severity) of NAME or NAME:SEVERITY."""
     name, _, severity = text.partition(":")
-    if name not in (*corruptions.NAMES, accuracy.CLEAN):
-        raise ValueError(
-            f"unknown corruption {name!r}: choose one of {', '.join(corruptions.NAMES)}"
-        )
+    known = networks.shifts(data).NAMES
+    if name not in (*known, accuracy.CLEAN):
+        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(known)}")
     if severity not in ("", *"12345"):
         raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
     return name, int(severity or 3)

@@ -8,10 +8,11 @@ import json
 import multiprocessing
 import pathlib
 import tempfile
+import zlib
 
 import microzo
 
-from . import accuracy, cost
+from . import accuracy, cost, networks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,16 +20,25 @@ class Run(accuracy.Job):
     """A job whose recipe is given as data: ``made`` is its JSON."""
 
     made: str = ""
-    samples: int = accuracy.SAMPLES
 
 
 def run_of(recipe, corruption, severity, seed, test_images, data, label=""):
     """A Run of a recipe dict."""
     made = json.dumps(recipe, sort_keys=True)
     return Run(
-        corruption, severity, seed, label or recipe["name"], test_images, data, made,
-        recipe["samples"],
+        corruption, severity, seed, label or recipe["name"], test_images, data,
+        recipe["samples"], made,
     )  # fmt: skip
+
+
+def recipe_of(name):
+    """A recipe by name; the stages of several one after another for ``realign+head``."""
+    first, *others = name.split("+")
+    made = microzo.recipe(first)
+    for other in others:
+        made["stages"] += microzo.recipe(other)["stages"]
+    made["name"] = name
+    return made
 
 
 def settings(recipe, changes):
@@ -50,10 +60,14 @@ def settings(recipe, changes):
 
 
 def perform(run):
-    """The run's fields with accuracy, forwards, macs, ram_bytes, outcomes and warnings."""
+    """The run's fields with accuracy, forwards, macs, ram_bytes, outcomes and warnings.
+
+    ``right``: which test images are right, as accuracy.unpacked() reads it; ``state_crc``: what
+    the journal of the same run ends with.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(accuracy.model_bytes(run.data))
+        path.write_bytes(networks.model_bytes(run.data))
         model = microzo.load(str(path))
     trainer = microzo.Trainer(model, recipe=json.loads(run.made), seed=run.seed)
     ram = trainer.plan(run.samples).total
@@ -65,6 +79,8 @@ def perform(run):
     return {
         **dataclasses.asdict(run),
         "accuracy": round(100 * float(right.mean()), 3),
+        "right": accuracy.packed(right),
+        "state_crc": zlib.crc32(model.state) & 0x3FFFFFFF,
         "forwards": cost.forwards(trainer.program),
         "macs": cost.macs(model.plan, trainer.program),
         "ram_bytes": ram,

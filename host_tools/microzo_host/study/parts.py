@@ -1,0 +1,47 @@
+"""What the study runs: per data set the recipes, their changes, seeds and shifts."""
+
+import dataclasses
+
+from . import networks
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """``recipes``: (names of runs.recipe_of, changes of runs.settings) each."""
+
+    data: str
+    recipes: tuple
+    n: int
+    seeds: int
+    test_images: int
+    shifts: tuple
+    yardsticks: tuple = ("bp",)
+
+
+def plain(names, *changes):
+    """Recipes under their own names, all with the same changes."""
+    return tuple((name, changes) for name in names.split())
+
+
+def _all(data):
+    return tuple(name for name, _ in networks.reporting(data))
+
+
+DEMO = (
+    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node pmt"  # methods.md
+)
+ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
+RESNET = (
+    *plain("realign"),
+    *plain("default head spsa forward_only node", "samples=1000"),
+)
+QUICK = (
+    Part("fashion", plain(DEMO), 256, 1, 1000, ("fog", "impulse", "translate")),
+    Part("cifar10", plain("realign default"), 256, 1, 500, ("defocus",), ()),
+    Part("keywords", plain("realign default"), 256, 1, 240, ("impulse",), ()),
+)
+FULL = (
+    Part("fashion", plain(DEMO), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
+    Part("cifar10", RESNET, 1000, 1, 1000, _all("cifar10"), ALL_YARDSTICKS),
+    Part("keywords", plain("realign head spsa default"), 256, 3, 240, _all("keywords"), ()),
+)
