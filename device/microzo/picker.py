@@ -53,7 +53,10 @@ def pick(trainer, data):
         one = make(trial, [op])
         try:
             one.begin(data)
-            while one.at.stage < at or not one.at.begun:
+            last = len(one.program["stages"]) - 1
+            if one.program["stages"][last]["kind"] != stage["kind"]:
+                raise ValueError("pick compares losses, the data have no labels")
+            while one.at.stage < last or not one.at.begun:
                 one.advance()
             found[op] = score(one, one.live_stage(), op)
         except MemoryError:

@@ -12,6 +12,7 @@ The shared folder is the one that MICROZO_SHARED names, or ``shared`` beside the
 """
 
 import functools
+import io
 import os
 import pathlib
 import pickle
@@ -103,8 +104,6 @@ class _Plain(pickle.Unpickler):
 
     @classmethod
     def loads(cls, raw):
-        import io
-
         return cls(io.BytesIO(raw), encoding="bytes").load()
 
 

@@ -95,20 +95,24 @@ def test_mpremote(board, tmp_path):
     assert "kept.bin" in board.mpremote("fs", "ls")
 
 
-def test_ctrl_c_stops_a_loop(board):
+def interrupted(board, wait):
+    """What a program prints that waits inside a try while Ctrl-C comes."""
     transport = board.transport()
-    transport.exec_raw_no_follow("try:\n while True: pass\nexcept KeyboardInterrupt: print(1)")
+    transport.exec_raw_no_follow(
+        f"import time\ntry:\n print('in')\n {wait}\nexcept KeyboardInterrupt: print(1)"
+    )
+    # Before the program runs, Ctrl-C is but a byte of input.
+    assert transport.read_until(1, b"in\r\n", timeout=30).endswith(b"in\r\n")
     transport.serial.write(b"\x03")
-    assert transport.follow(10) == (b"1\r\n", b"")
+    return transport.follow(30)
+
+
+def test_ctrl_c_stops_a_loop(board):
+    assert interrupted(board, "while True: pass") == (b"1\r\n", b"")
 
 
 def test_sleep_ends_by_ctrl_c(board):
-    transport = board.transport()
-    transport.exec_raw_no_follow(
-        "import time\ntry:\n time.sleep(50)\nexcept KeyboardInterrupt: print(1)"
-    )
-    transport.serial.write(b"\x03")
-    assert transport.follow(10) == (b"1\r\n", b"")
+    assert interrupted(board, "time.sleep(50)") == (b"1\r\n", b"")
 
 
 def test_input_that_nobody_reads_is_not_lost(board):

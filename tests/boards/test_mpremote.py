@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -80,9 +79,9 @@ def test_ctrl_c_stops_a_running_loop(stock_board):
 def test_ctrl_c_raises_inside_the_program(stock_board):
     transport = stock_board.transport()
     transport.exec_raw_no_follow(
-        "try:\n while True: pass\nexcept KeyboardInterrupt: print('stopped')"
+        "try:\n print('in')\n while True: pass\nexcept KeyboardInterrupt: print('stopped')"
     )
-    time.sleep(0.2)
+    assert transport.read_until(1, b"in\r\n", timeout=30).endswith(b"in\r\n")
     transport.serial.write(b"\x03")
     out, err = transport.follow(10)
     assert (out.strip(), err) == (b"stopped", b"")

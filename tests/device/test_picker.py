@@ -121,6 +121,15 @@ def test_layers_of_the_user_win(model, data):
     assert trainer.program["stages"][0]["ops"] == [1] and trainer.program["notes"] == []
 
 
+def test_pick_needs_labels_and_samples(model, data_paths):
+    made = recipe(pick="gradient")
+    made["stages"] = small.short("realign")["stages"] + made["stages"]
+    with pytest.raises(ValueError, match="pick compares losses"):
+        microzo.Trainer(model, made).begin(microzo.Dataset(data_paths[0]))
+    with pytest.raises(ValueError, match="give layers instead"):
+        microzo.Trainer(model, recipe(pick="test")).step(bytes(model.sample_len), 0)
+
+
 def test_pick_is_for_spsa(model):
     made = small.short("elastic")
     made["stages"][0]["pick"] = "test"

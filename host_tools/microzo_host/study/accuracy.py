@@ -198,17 +198,25 @@ def _run_and_keep(arguments):
     return job, right
 
 
+def side_by_side(function, arguments, processes):
+    """Results of function(argument), in any order; one process: in this one."""
+    if processes == 1 or not arguments:
+        yield from map(function, arguments)
+        return
+    with multiprocessing.get_context("spawn").Pool(min(processes, len(arguments))) as pool:
+        yield from pool.imap_unordered(function, arguments)
+
+
 def collect(jobs, folder, processes):
     """{job: bool array}, from the cache or computed, with a progress bar."""
     cache = Cache(folder)
     done = {job: right for job in jobs if (right := cache.get(job)) is not None}
     missing = [job for job in jobs if job not in done]
     columns = (*rich.progress.Progress.get_default_columns(), rich.progress.MofNCompleteColumn())
-    context = multiprocessing.get_context("spawn")
-    with rich.progress.Progress(*columns) as bars, context.Pool(processes) as pool:
+    with rich.progress.Progress(*columns) as bars:
         task = bars.add_task("runs", total=len(jobs), completed=len(done))
         arguments = [(job, folder) for job in missing]
-        for job, right in pool.imap_unordered(_run_and_keep, arguments):
+        for job, right in side_by_side(_run_and_keep, arguments, processes):
             done[job] = right
             bars.update(task, advance=1, description=f"{job.corruption} {job.recipe}")
     return done

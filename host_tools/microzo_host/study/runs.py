@@ -5,7 +5,6 @@ The board's trainer over the host's C kernels: a result is the board's, bit for 
 
 import dataclasses
 import json
-import multiprocessing
 import pathlib
 import tempfile
 import zlib
@@ -113,11 +112,8 @@ def collect(runs, folder, processes, advance=None):
     """{run: result}; what is on disk is not run again. advance(run): called for each new one."""
     done = {run: result for run in runs if (result := kept(run, folder)) is not None}
     missing = [(run, folder) for run in dict.fromkeys(runs) if run not in done]
-    if not missing:
-        return done
-    with multiprocessing.get_context("spawn").Pool(min(processes, len(missing))) as pool:
-        for run, result in pool.imap_unordered(_perform_and_keep, missing):
-            done[run] = result
-            if advance:
-                advance(run)
+    for run, result in accuracy.side_by_side(_perform_and_keep, missing, processes):
+        done[run] = result
+        if advance:
+            advance(run)
     return done

@@ -6,7 +6,8 @@ import rich.table
 
 from .. import corruptions
 
-CLOSE_PHOTOMETRIC, CLOSE_GEOMETRIC, CLOSE_SPSA = 2.0, 5.0, 4.0  # points below back-propagation
+# Points below back-propagation.
+CLOSE_PHOTOMETRIC, CLOSE_GEOMETRIC, CLOSE_SPSA, CLOSE_FORWARD = 1.0, 3.0, 4.0, 3.0
 REALIGN_SHARE = 0.80  # of the photometric gap
 HARM = -1.0  # points, lower bound of the paired difference
 Z95 = 1.96
@@ -32,6 +33,7 @@ def targets(rows):
     yield _near(photo, "default", CLOSE_PHOTOMETRIC, "photometric")
     yield _near(geo, "default", CLOSE_GEOMETRIC, "geometric")
     yield _near(photo, "spsa", CLOSE_SPSA, "photometric")
+    yield _near(photo, "forward_only", CLOSE_FORWARD, "photometric")
     part = [r for r in photo if r["recipe"] == "realign" and r["bp"] is not None]
     if part:
         zero, reached, bp = (_mean(part, key) for key in ("zero_shot", "accuracy", "bp"))
