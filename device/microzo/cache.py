@@ -7,6 +7,7 @@ from . import files, memory
 from . import layout as L
 
 _CHUNK = 2048  # a fragmented heap still has blocks of this size
+_WHOLE = 2  # blocks of that size that stay: opening a file needs one
 
 
 class Loader:
@@ -39,6 +40,12 @@ class Loader:
     def _take(self, wanted):
         """Chunks for `wanted` samples, or as many as there is memory for."""
         slots = 0
+        kept = []
+        try:
+            for _ in range(_WHOLE):
+                kept.append(bytearray(_CHUNK))
+        except MemoryError:
+            pass
         while slots < wanted:
             n = min(self._each, wanted - slots)
             try:

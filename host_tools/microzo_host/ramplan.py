@@ -30,7 +30,8 @@ STACK = 8192  # set aside for the stack
 STACK_USED = 6328  # deepest use while training
 HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the rest
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
-CODE_FACTOR = 1.57  # heap of a loaded module over the size of its .mpy
+CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
+RUNNING = 7000  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
 AFTER_CACHE = 480  # what a run takes after the cache has its share, besides a sample buffer
 
@@ -84,11 +85,11 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     space = room(model, recipe, ram, romfs)
     program = _resolve(model, recipe, layers, samples, space)
     needed = needs(model, program)
-    used = sum(fixed.values()) + sum(needed.values())
+    used = sum(fixed.values()) + RUNNING + sum(needed.values())
     after = AFTER_CACHE + needed["sample buffers"] // 2
     cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
-        "data and bss": STATIC, "stack": STACK_USED, **fixed, **needed,
+        "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING, **needed,
         "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
