@@ -156,7 +156,7 @@ def search(space, model, images, labels, count, seed, marks, report):
 
 
 def run(name, folder, seed=0, random=False, marks=MARKS):
-    """Rows of one shift: "shift", "seed", "directions", "count", "forwards", "accuracy", "with_head".
+    """Rows of one shift, as subspace.json has them; forwards 0: realign alone.
 
     ``with_head``: accuracy when the head is then trained by its exact gradient; at both ends.
     """
