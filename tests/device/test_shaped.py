@@ -305,6 +305,21 @@ def test_bad_settings_name_the_key(changes, named, model):
         microzo.Trainer(model, recipe(**changes))
 
 
+def test_below_one_lsb_only_16_bit_weights_see_a_difference(model_path, data):
+    found = []
+    for changes in ({"direction": "sign", "round": "nearest"}, {"mode": 1}):
+        trainer = microzo.Trainer(
+            microzo.load(model_path), recipe(what=1, eps_shift=4, samples=8, **changes)
+        )
+        trainer.begin(data)
+        while not trainer.at.begun:
+            trainer.advance()
+        stage = trainer.live_stage()
+        stage.measure(0)
+        found.append(any(stage.diffs))
+    assert found == [False, True]
+
+
 def test_the_plan_counts_the_copy(model):
     plain = microzo.Trainer(model, recipe()).plan()
     masked = microzo.Trainer(model, recipe(mask="random")).plan()

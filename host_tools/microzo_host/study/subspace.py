@@ -156,7 +156,10 @@ def search(space, model, images, labels, count, seed, marks, report):
 
 
 def run(name, folder, seed=0, random=False, marks=MARKS):
-    """[{"shift", "seed", "directions", "forwards", "accuracy"}] of one shift."""
+    """Rows of one shift, as subspace.json has them; forwards 0: realign alone.
+
+    ``with_head``: accuracy when the head is then trained by its exact gradient; at both ends.
+    """
     job = accuracy.Job(name, 5, seed, "subspace", TEST_IMAGES, DATA, SAMPLES)
     images, labels = accuracy.adaptation(job, SAMPLES)
     test = accuracy.test_of(job)
@@ -179,15 +182,31 @@ def run(name, folder, seed=0, random=False, marks=MARKS):
 
     def report(forwards):
         right = accuracy.predictions(model, test[0]) == test[1]
+        ends = forwards in (0, marks[-1])
+        headed = _with_head(model, images, labels, test, seed) if ends else None
         found.append({
             "shift": name, "seed": seed, "directions": "random" if random else "learned",
             "count": len(rows), "forwards": forwards, "accuracy": 100 * float(right.mean()),
+            "with_head": headed,
         })  # fmt: skip
         print(found[-1], flush=True)
 
     report(0)
     search(space, model, images, labels, len(rows), seed, marks, report)
     return found
+
+
+def _with_head(model, images, labels, test, seed):
+    """Accuracy of a copy of the model after the recipe `head`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        path = str(pathlib.Path(temporary, "model.safetensors"))
+        model.save(path)
+        copy = microzo.load(path)
+    recipe = runs.settings(microzo.recipe("head"), [f"samples={SAMPLES}", "head.guard="])
+    trainer = microzo.Trainer(copy, recipe=recipe, seed=seed)
+    for _ in trainer.run(microzo.ArrayData(images, labels)):
+        pass
+    return 100 * float((accuracy.predictions(copy, test[0]) == test[1]).mean())
 
 
 def main(argv=None):
