@@ -18,6 +18,8 @@ _GRAD_CODE = ("gradient", "grad")
 def code(spec):
     """Modules that a stage needs."""
     found = _CODE.get(spec["kind"], _GRAD_CODE)
+    if spec["guard"] == "free":
+        found += ("freeguard",)
     if shaped(spec):
         from . import options
 

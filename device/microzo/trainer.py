@@ -257,8 +257,8 @@ class Trainer:
         from . import forget
 
         pairs, activations = self._sizes()
-        forget("program")  # not needed again: its code makes room
-        forget("selection")
+        for name in ("program", "selection", "split"):
+            forget(name)  # not needed again: the code makes room
         memory.free()
         for spec in self.program["stages"]:
             if spec["kind"] in stages.GRADIENTS:
