@@ -122,8 +122,8 @@ class Trainer:
         program.check(self.recipe)
         stages.load_code(self.recipe["stages"])
         made, _ = self._resolve(samples, labelled, None, self._room())
-        double = self._journal is None
-        return tables.MemoryPlan(program.needs(self.model, made, double), self._cache, made["notes"])
+        needed = program.needs(self.model, made, self._journal is None)
+        return tables.MemoryPlan(needed, self._cache, made["notes"])
 
     def _room(self):
         if self.ram is not None:

@@ -89,8 +89,8 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     after = AFTER_CACHE + needed["sample buffers"] // 2
     cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
-        "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING, **needed,
-        "cache of prefixes": cache,
+        "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
+        **needed, "cache of prefixes": cache,
     }  # fmt: skip
     parts = {name: size for name, size in parts.items() if size}
     return Prediction(
@@ -165,7 +165,8 @@ def journal_bytes(plan, program):
         if kind == "realign":
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
         elif kind in ("spsa", "entropy"):
-            payloads += [2 * stage["probes"]] * stage["steps"]
+            each = 4 if stage.get("guided") else 2
+            payloads += [each * stage["probes"]] * stage["steps"]
         elif kind == "elastic":
             pairs = stage["probes"] * stage["samples"]
             payloads += [4 + 2 * stage["probes"] + 2 * pairs] * stage["steps"]
