@@ -12,7 +12,9 @@ from microzo import journal as journals
 from microzo import record
 from microzo_host import ramplan
 
-RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
+RECIPES = (
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt forward_only default".split()
+)
 
 
 def run(path, model_path, data, name, **options):
@@ -329,6 +331,14 @@ def test_finished_run_resumes_to_nothing(tmp_path, model_path, data):
 def test_the_plan_knows_the_length(name, tmp_path, model, data):
     path = tmp_path / "run.jrn"
     trainer = small.train(model, data, small.short(name), journal=str(path))
+    assert ramplan.journal_bytes(model.plan, trainer.program) == path.stat().st_size
+
+
+def test_the_plan_knows_the_length_of_guided_stages(tmp_path, model, data):
+    path = tmp_path / "run.jrn"
+    made = small.short("spsa")
+    made["stages"][0]["guided"] = 1
+    trainer = small.train(model, data, made, journal=str(path))
     assert ramplan.journal_bytes(model.plan, trainer.program) == path.stat().st_size
 
 
