@@ -13,8 +13,8 @@ from microzo import record
 from microzo_host import ramplan
 
 RECIPES = (
-    "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt forward_only default".split()
-)
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt forward_only default"
+).split()
 
 
 def run(path, model_path, data, name, **options):
