@@ -160,13 +160,16 @@ def run(name, folder, seed=0, random=False, marks=MARKS):
 
     ``with_head``: accuracy when the head is then trained by its exact gradient; at both ends.
     """
+    with tempfile.TemporaryDirectory() as temporary:  # a model is saved from the file it came from
+        return _run(name, folder, seed, random, marks, pathlib.Path(temporary))
+
+
+def _run(name, folder, seed, random, marks, temporary):
     job = accuracy.Job(name, 5, seed, "subspace", TEST_IMAGES, DATA, SAMPLES)
     images, labels = accuracy.adaptation(job, SAMPLES)
     test = accuracy.test_of(job)
-    with tempfile.TemporaryDirectory() as temporary:
-        path = pathlib.Path(temporary, "model.safetensors")
-        path.write_bytes(networks.model_bytes(DATA))
-        model = microzo.load(str(path))
+    (temporary / "model.safetensors").write_bytes(networks.model_bytes(DATA))
+    model = microzo.load(str(temporary / "model.safetensors"))
     recipe = runs.settings(microzo.recipe("realign"), ["samples=256", "realign.guard="])
     trainer = microzo.Trainer(model, recipe=recipe, seed=seed)
     for _ in trainer.run(microzo.ArrayData(images, labels)):
