@@ -107,15 +107,16 @@ def plots(rows):
     """(name, SVG) of accuracy against forwards and against RAM, for every data set."""
     for data in dict.fromkeys(row["dataset"] for row in rows):
         part = [row for row in rows if row["dataset"] == data]
-        most = max(len(_runs(part, row["recipe"])) for row in part)
+        shown = max((_runs(part, row["recipe"]) for row in part), key=len)
+        part = [r for r in part if (r["corruption"], r["seed"]) in shown]
         levels = [("zero-shot", statistics.fmean(r["zero_shot"] for r in part))]
-        beside = [r["bp"] for r in part if r["bp"] is not None]
-        levels += [("back-prop., full", statistics.fmean(beside))] if beside else []
+        if all(r["bp"] is not None for r in part):
+            levels.append(("back-prop., full", statistics.fmean(r["bp"] for r in part)))
         for key, label in (("forwards", "forward passes"), ("ram_bytes", "bytes of RAM")):
             points = []
             for recipe in dict.fromkeys(r["recipe"] for r in part if r[key]):
                 mine = [r for r in part if r["recipe"] == recipe]
-                if len(_runs(part, recipe)) == most:  # a mean over the same shifts and seeds
+                if _runs(part, recipe) == shown:  # a mean over the same shifts and seeds
                     points.append((recipe, mine[0][key], _mean(mine)))
             if points:
                 title = f"{data}: mean accuracy against {label}"

@@ -21,7 +21,7 @@ import microzo
 from microzo import layout as L
 
 from .. import bp, colour_corruptions
-from . import accuracy, networks, runs
+from . import accuracy, networks, plot, runs
 
 DATA = "cifar10"
 SAMPLES, TUNE_SAMPLES, TEST_IMAGES = 1000, 400, 500
@@ -160,13 +160,16 @@ def run(name, folder, seed=0, random=False, marks=MARKS):
 
     ``with_head``: accuracy when the head is then trained by its exact gradient; at both ends.
     """
+    with tempfile.TemporaryDirectory() as temporary:  # a model is saved from the file it came from
+        return _run(name, folder, seed, random, marks, pathlib.Path(temporary))
+
+
+def _run(name, folder, seed, random, marks, temporary):
     job = accuracy.Job(name, 5, seed, "subspace", TEST_IMAGES, DATA, SAMPLES)
     images, labels = accuracy.adaptation(job, SAMPLES)
     test = accuracy.test_of(job)
-    with tempfile.TemporaryDirectory() as temporary:
-        path = pathlib.Path(temporary, "model.safetensors")
-        path.write_bytes(networks.model_bytes(DATA))
-        model = microzo.load(str(path))
+    (temporary / "model.safetensors").write_bytes(networks.model_bytes(DATA))
+    model = microzo.load(str(temporary / "model.safetensors"))
     recipe = runs.settings(microzo.recipe("realign"), ["samples=256", "realign.guard="])
     trainer = microzo.Trainer(model, recipe=recipe, seed=seed)
     for _ in trainer.run(microzo.ArrayData(images, labels)):
@@ -209,10 +212,25 @@ def _with_head(model, images, labels, test, seed):
     return 100 * float((accuracy.predictions(copy, test[0]) == test[1]).mean())
 
 
+def frontier(rows):
+    """SVG: mean accuracy over the shifts of the learned directions against forward passes."""
+    learned = [r for r in rows if r["directions"] == "learned"]
+    points, levels = [], []
+    for count in sorted({r["forwards"] for r in learned}):
+        mean = float(np.mean([r["accuracy"] for r in learned if r["forwards"] == count]))
+        if count:
+            points.append((f"{count}", count, mean))
+        else:
+            levels.append(("realign", mean))
+    shifts = ", ".join(sorted({r["shift"] for r in learned}))
+    return plot.scatter(f"Search in 8 learned directions: {shifts}", "forwards", points, levels)
+
+
 def main(argv=None):
     """Run shifts and add their rows to subspace.json."""
     parser = argparse.ArgumentParser(prog="microzo_host.study.subspace", description=__doc__)
-    parser.add_argument("shifts", nargs="+", choices=colour_corruptions.NAMES)
+    parser.add_argument("shifts", nargs="*", choices=[*colour_corruptions.NAMES, []])
+    parser.add_argument("--plot", type=pathlib.Path, help="an SVG of all that was run so far")
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(argv)
@@ -221,8 +239,12 @@ def main(argv=None):
     file = folder / "subspace.json"
     for name in args.shifts:
         rows = run(name, folder, args.seed, args.random)
+        again = [(r["shift"], r["seed"], r["directions"]) for r in rows]
         before = json.loads(file.read_text()) if file.is_file() else []
+        before = [r for r in before if (r["shift"], r["seed"], r["directions"]) not in again]
         file.write_text(json.dumps(before + rows, indent=0) + "\n")
+    if args.plot:
+        args.plot.write_text(frontier(json.loads(file.read_text())))
 
 
 if __name__ == "__main__":
