@@ -104,7 +104,7 @@ test: build test-packages ## The tests, with reduced fuzzing
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q
 
-study-packages: python
+study-packages: python ## What accuracy and study need: PyTorch
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,study
 

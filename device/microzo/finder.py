@@ -17,6 +17,7 @@ def find(make, recipe, data):
     """The shift for the first stage of `recipe` that takes one. make(recipe) -> a Trainer; its
     model is as in its file afterwards."""
     at = _stage(recipe)
+    kind = recipe["stages"][at]["kind"]
     made = dict(recipe, stages=[dict(s) for s in recipe["stages"][: at + 1]])
     made["stages"][at].update({
         "shift": _LARGEST, "first_shift": _LARGEST, "schedule": "constant", "guard": "",
@@ -24,7 +25,11 @@ def find(make, recipe, data):
     })  # fmt: skip
     trainer = make(made)
     trainer.begin(data)
-    while trainer.at.stage < at or not trainer.at.begun:
+    last = len(trainer.program["stages"]) - 1
+    if trainer.program["stages"][last]["kind"] != kind:
+        trainer.model.reset()
+        raise ValueError("find_step compares losses: %s" % "; ".join(trainer.program["notes"]))
+    while trainer.at.stage < last or not trainer.at.begun:
         trainer.advance()
     try:
         return _search(trainer, trainer.live_stage()) + _MARGIN
@@ -34,9 +39,9 @@ def find(make, recipe, data):
 
 def _stage(recipe):
     for i in range(len(recipe["stages"])):
-        if "first_shift" in recipe["stages"][i]:
+        if recipe["stages"][i]["kind"] == "spsa":
             return i
-    raise ValueError("recipe %s has no stage whose step could be found" % recipe["name"])
+    raise ValueError("find_step is for spsa stages, recipe %s has none" % recipe["name"])
 
 
 def _search(trainer, stage):
@@ -48,8 +53,9 @@ def _search(trainer, stage):
     guard = trainer.guard_of(min(_SAMPLES, trainer.program["samples"]))
     applier = stages.Applier(model, trainer.at.opening, None)
     best = None
+    fixed = record.get16(rec, 10)  # halvings of gns
     for i in range(_TRIES):
-        record.put16(rec, 10, i)
+        record.put16(rec, 10, fixed + i)
         applier.apply(rec, stage.payload)
         guard.measure()
         memoryview(model.state)[:] = before

@@ -97,10 +97,6 @@ class Reader:
             )
         self.end = HEADER_LEN
 
-    def rewind(self):
-        files.seek(self._file, HEADER_LEN)
-        self.end = HEADER_LEN
-
     def next(self):
         """The next whole record, or None at the end or before a torn or altered one."""
         head = bytearray(record.HEADER)

@@ -1,6 +1,7 @@
 """Training on samples as they come: trainer.step(x, y)."""
 
 LABEL_FREE = ("realign", "entropy")
+_MOST = 4096  # samples of a recipe; a run that is resumed tells how many when it has begun
 
 
 class LiveSource:
@@ -29,10 +30,8 @@ class Feed:
 
     def __init__(self, trainer):
         self._trainer = trainer
-        self._source = LiveSource(trainer.recipe["samples"] if trainer.recipe else 1)
+        self._source = LiveSource(trainer.recipe["samples"] if trainer.recipe else _MOST)
         self._begun = False
-        stages = (trainer.recipe or trainer.program or {"stages": ()})["stages"]
-        self._free = len(stages) == 1 and stages[0]["kind"] in LABEL_FREE
 
     def take(self, x, y):
         """Loss (nats) of the sample before the update; every full batch (or all probes of a
@@ -44,14 +43,15 @@ class Feed:
             raise ValueError(
                 "a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x))
             )
-        if y is None and self._free:
+        self._source.sample = x
+        if not self._begun and t.recipe is None:
+            self._begin()
+        if y is None and (t.recipe or t.program)["stages"][0]["kind"] in LABEL_FREE:
             y = 0
         if y is None or not 0 <= y < model.classes:
             raise ValueError("label %s is not one of the classes 0..%d" % (y, model.classes - 1))
-        self._source.sample = x
         if not self._begun:
-            t.begin_live(self._source)
-            self._begun = True
+            self._begin()
         stage = t.live_stage()
         if stage is None:
             raise ValueError(
@@ -61,6 +61,10 @@ class Feed:
             stage.record[1] |= stage.live_flag
             t.commit_live()
         return stage.fed_loss / 4096
+
+    def _begin(self):
+        self._trainer.begin_live(self._source)
+        self._begun = True
 
 
 def single(recipe):

@@ -78,16 +78,25 @@ class Copier:
             self._table[i] = i
 
     def copy(self, source, to, n):
-        """n bytes; source: a byte buffer."""
+        """n bytes; source: a byte buffer, to: an array of 16-bit items."""
         self._map(source, to, n, 0)
 
     def clear(self, source, to, n):
-        """n zero bytes; source: any byte buffer of at least as many."""
+        """n zero bytes; source: any byte buffer of at least as many; to: as for copy."""
         self._map(source, to, n, 256)
 
     def _map(self, source, to, n, table):
+        self._plan[L.TABLE_OFF] = table
+        if n < 65536:
+            self._rows(source, to, n, 1)
+            return
+        self._rows(source, to, n >> 6, 64)
+        if n & 63:  # what is left, from an aligned place before it
+            at = (n - 66) & ~3
+            self._rows(memoryview(source)[at:], memoryview(to)[at >> 1 :], 1, n - at)
+
+    def _rows(self, source, to, rows, each):
         plan = self._plan
-        plan[L.NET_IN_H] = n if n < 65536 else n >> 3
-        plan[L.NET_IN_C] = 1 if n < 65536 else 8
-        plan[L.TABLE_OFF] = table
+        plan[L.NET_IN_H] = rows
+        plan[L.NET_IN_C] = each
         self._k.input(plan, self._table, to, source)

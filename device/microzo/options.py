@@ -36,8 +36,15 @@ def check(kind, stage):
             raise ValueError("%s: %s needs an spsa stage with sides 2, by_layer 0" % (kind, key))
         if stage["probes"] > 32:
             raise ValueError("%s: %s takes at most 32 probes" % (kind, key))
-    if stage.get("mask") and not stage["what"] & L.WEIGHTS:
-        raise ValueError("%s: mask is for weights, what is %d" % (kind, stage["what"]))
+    for key in ("mask", "rows", "round"):
+        if stage.get(key) and not stage["what"] & L.WEIGHTS:
+            raise ValueError("%s: %s is for weights, what is %d" % (kind, key, stage["what"]))
+    finest = 6 if stage.get("direction") == "gauss" else 8
+    if stage["eps_shift"] > finest:
+        raise ValueError(
+            "%s: with these settings eps_shift is at most %d, not %d"
+            % (kind, finest, stage["eps_shift"])
+        )
     if "one_in" in stage and not stage.get("mask"):
         raise ValueError("%s: one_in needs a mask" % kind)
     if stage.get("pick") and kind != "spsa":
@@ -65,12 +72,6 @@ def prober(model, rec):
     from .shaped import Prober
 
     return Prober(model, settings, kind == _ELASTIC)
-
-
-def sub_lsb(stage):
-    """True for a perturbation in fractions of a step of int8 weights, which only a perturbed copy
-    of the masters can hold."""
-    return stage.get("direction") is not None and stage.get("eps_shift", 0) > 0
 
 
 def put(rec, stage):
@@ -117,15 +118,24 @@ def trained(plan, lo, hi, what):
 
 def needs(plan, stage, state):
     """Bytes of the buffers of a shaped stage; state: bytes of the trained values."""
-    most = max(plan[L.op_base(i) + L.OUT_C] * planner.row_len(plan, L.op_base(i))
-               for i in stage["ops"])  # fmt: skip
-    bytes_ = 1024
-    if stage.get("mask") or stage.get("rows"):
-        bytes_ += 2 * most
+    most = channels = 0
+    for i in range(stage["lo"], stage["hi"]):
+        o = L.op_base(i)
+        if planner.is_weighted(plan, o):
+            most = max(most, plan[o + L.OUT_C] * planner.row_len(plan, o))
+    for o in planner.bases(plan):
+        channels = max(channels, plan[o + L.OUT_C])
+    found = [1024]
+    if stage.get("mask"):
+        found += [2 * most, 2 * most]  # of the perturbation, and of the update
+    elif stage.get("rows"):
+        found.append(2 * most)
     if stage.get("round") in ("nearest", "stochastic"):
-        bytes_ += most
-    if any(stage.get(key) for key in ("mask", "guided", "sharp")) or (
-        stage.get("direction") == "gauss" or sub_lsb(stage) or stage["kind"] == "entropy"
+        found.append(max(most, 4 * channels))
+    if any(stage.get(key) for key in ("mask", "guided", "sharp", "eps_shift")) or (
+        stage.get("direction") == "gauss" or stage["kind"] == "entropy"
     ):
-        bytes_ += state
-    return bytes_
+        found.append(state)
+    if stage["kind"] == "entropy":
+        found.append(48 * channels)
+    return sum(found) + max(found)  # an array is made from a bytearray of its length

@@ -84,7 +84,7 @@ def choose(plan, stage, found, fits):
     Best per byte of trained values first; what breaks a budget or harms is passed over.
     """
     budget = stage.get("macs", 0)
-    order = sorted(found, key=lambda op: (-(found[op] << 16) // _bytes(plan, op), op))
+    order = sorted(found, key=lambda op: (-((found[op] << 16) // _bytes(plan, op)), op))
     chosen = []
     for op in order:
         wanted = sorted(chosen + [op])

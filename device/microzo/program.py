@@ -6,6 +6,8 @@ from . import gradient, selection, stages
 from . import layout as L
 from . import plan as planner
 
+_CHOSEN = ("spsa", "elastic", "entropy", "node")  # kinds of stages that train the layers one gives
+
 
 def check(recipe):
     """recipes.check; a board forgets its code, before what is free is measured."""
@@ -55,8 +57,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] != "spsa" for s in recipe["stages"]):
-        program["notes"].append("layers is for spsa alone, which this recipe has not")
+    if layers not in ("auto", "all") and all(s["kind"] not in _CHOSEN for s in recipe["stages"]):
+        program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(_CHOSEN))
     if not program["stages"]:
         raise ValueError(
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
@@ -198,7 +200,7 @@ def needs(model, program, double):
                 buffers = max(buffers, options.needs(plan, spec, state))
         elif spec["kind"] == "node":
             arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
-            nodes = 5 * planner.out_size(plan, L.op_base(spec["conv"]))
+            nodes = max(nodes, 5 * planner.out_size(plan, L.op_base(spec["conv"])))
         else:
             ops = _exact(spec)
             arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))

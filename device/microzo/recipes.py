@@ -20,11 +20,12 @@ stages, in order:
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode
-spsa and elastic may also have (options.py; left out, they are off)
+spsa, elastic and entropy may also have (options.py; left out, they are off)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
             output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
             one_in 2..255, 10 if left out
-  direction "sign" or "gauss"; either makes eps_shift work with 8-bit weights, too
+  direction "sign" or "gauss"; either makes eps_shift (at most 8, or 6) work with 8-bit weights,
+            too
   rows      a factor of the step for every channel: "qas", "kernel"
   round     weights after every step: "nearest", "stochastic" (whole ones), "feedback" (the rest
             fades)
@@ -156,6 +157,11 @@ def recipe(name):
 
 def check(made):
     """ValueError if a recipe made or changed by the user cannot run."""
+    if not isinstance(made, dict):
+        raise ValueError("a recipe is a dict, start from microzo.recipe(name)")
+    for key in made:
+        if key not in ("name", "samples", "holdout", "stages", "split"):
+            raise ValueError("a recipe has no %r: is it a setting of one of its stages?" % key)
     for key in ("name", "samples", "holdout", "stages"):
         if key not in made:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
@@ -174,15 +180,17 @@ def check(made):
         for key in known:
             if key not in stage:
                 raise ValueError("stage %s has no %r" % (kind, key))
-        _check_options(kind, stage, known)
         for key in stage:
             if key not in known and not _optional(kind, key):
                 raise ValueError(
                     "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
                 )
             _check_value(kind, key, stage[key])
+        _check_options(kind, stage, known)
         if "sides" in stage:
             _check_step(kind, stage)
+    if "split" in made and any(stage.get("pick") for stage in made["stages"]):
+        raise ValueError("split and pick both choose the operators, take one of them")
 
 
 def _optional(kind, key):
@@ -190,7 +198,7 @@ def _optional(kind, key):
 
 
 def _check_options(kind, stage, known):
-    if not any(key not in known and _optional(kind, key) for key in stage):
+    if kind != "entropy" and not any(key not in known and _optional(kind, key) for key in stage):
         return
     from . import options
 

@@ -3,7 +3,7 @@
 
 def outcome_line(kind, outcome):
     kept, before, after, total = outcome
-    if not total and (before or after):
+    if not total and (before or after or not kept):
         return "%s %s: information %.2f -> %.2f nats, without labels" % (
             kind,
             "kept" if kept else "rolled back",

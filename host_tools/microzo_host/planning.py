@@ -39,7 +39,8 @@ def _common(path, samples, target, romfs):
 def _times(path, made, target):
     costs = steptime.Costs(microzo.load(str(path)).plan, target.core)
     forward = costs.passes()
-    steps = {stage["kind"]: costs.step(stage, made.samples) for stage in made.stages}
+    each = [(stage["kind"], costs.step(stage, made.samples)) for stage in made.stages]
+    steps = ramplan.largest(each)
     return {
         "core": target.core,
         "clock": target.clock,

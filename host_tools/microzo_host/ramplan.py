@@ -104,11 +104,19 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         needed=ram - space + sum(needed.values()),
         fits=sum(needed.values()) <= space,
         macs_forward=_macs(model.plan, 0),
-        macs_step=dict(_step_macs(model.plan, program)),
+        macs_step=largest(_step_macs(model.plan, program)),
         stages=program["stages"],
         layers=_layers(model.plan),
         notes=program["notes"],
     )
+
+
+def largest(pairs):
+    """{kind: figure} of (kind, figure) pairs, the largest of several."""
+    found = {}
+    for kind, n in pairs:
+        found[kind] = max(n, found.get(kind, 0))
+    return found
 
 
 def room(model, recipe, ram, romfs):

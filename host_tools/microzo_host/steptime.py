@@ -53,7 +53,7 @@ class Costs:
         if kind == "realign":
             each = [self.passes(0, op + 1) + self._ops[op].stats for op in stage["ops"]]
             return samples * (sum(each) // len(each) + self.python)
-        if kind in ("spsa", "elastic"):
+        if kind in ("spsa", "elastic", "entropy"):
             return self._zeroth(stage)
         if kind == "node":
             return self._node(stage)

@@ -31,5 +31,5 @@ def test_it_is_deterministic(model_path, data):
 
 
 def test_recipes_without_such_a_stage_say_so(model, data):
-    with pytest.raises(ValueError, match="no stage whose step"):
+    with pytest.raises(ValueError, match="is for spsa stages"):
         microzo.Trainer(model, "tail").find_step(data)

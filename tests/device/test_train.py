@@ -116,7 +116,9 @@ def test_layers_choose_what_spsa_trains(model, data):
 
 def test_what_was_left_out_is_told(model, data):
     trainer = small.train(model, data, small.short("head"), layers="last1")
-    assert trainer.outcomes()[-1] == "layers is for spsa alone, which this recipe has not"
+    assert trainer.outcomes()[-1] == (
+        "layers is for spsa, elastic, entropy, node, which this recipe has not"
+    )
     assert trainer.outcomes()[-1] in str(trainer)
     with pytest.raises(ValueError, match="layers is .* not 3"):
         microzo.Trainer(microzo.load(model.path), "spsa", 3).run(data)

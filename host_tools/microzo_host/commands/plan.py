@@ -14,7 +14,8 @@ from .common import json_option, report, say
 @click.argument("model", type=click.Path(exists=True, dir_okay=False))
 @click.option("--recipe", default="default", show_default=True)
 @click.option("--layers", default="auto", show_default=True, help="auto, all, lastN or 0,1,2.")
-@click.option("--samples", default=256, show_default=True, help="Labelled samples.")
+@click.option("--samples", default=256, show_default=True, type=click.IntRange(1),
+              help="Labelled samples; a recipe says how many it takes of them.")  # fmt: skip
 @click.option("--ram", metavar="BYTES", help="RAM of the board, such as 262144 or 256K.")
 @click.option("--board", type=click.Choice(list(ramplan.BOARDS)), help="A board that is known.")
 @click.option("--romfs", is_flag=True, help="MODEL is mapped from ROMFS: weights take no RAM.")
@@ -33,7 +34,7 @@ def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file)
     if ram:
         target = dataclasses.replace(target, ram=_number(ram, 1024, "RAM"))
     if clock:
-        target = dataclasses.replace(target, clock=max(1, _number(clock, 1000, "clock")))
+        target = dataclasses.replace(target, clock=_number(clock, 1000, "clock"))
     found = planning.plan(model, recipe, _layers(layers), samples, target, romfs)
     report(found, json_file)
     if "stages" in found:
@@ -79,7 +80,7 @@ def _name(alternative):
     """The recipe, with the stages that are left of it where others do not fit."""
     name, kinds = alternative["recipe"], alternative["stages"]
     whole = [stage["kind"] for stage in microzo.recipe(name)["stages"]]
-    return name if kinds == whole else f"{name} ({', '.join(kinds)} alone)"
+    return name if set(kinds) == set(whole) else f"{name} ({', '.join(kinds)} alone)"
 
 
 def _layers(text):
@@ -96,6 +97,6 @@ def _number(text, kilo, what):
     """Bytes or Hz from digits, with K or M at the end."""
     scale = {"K": kilo, "M": kilo * kilo}.get(text[-1:].upper(), 1)
     digits = text if scale == 1 else text[:-1]
-    if not digits.isdigit():
-        raise ValueError(f"{text!r} is no {what}: give digits or such as 256K")
+    if not digits.isdigit() or not int(digits):
+        raise ValueError(f"{text!r} is no {what}: give digits from 1, or such as 256K or 64M")
     return int(digits) * scale

@@ -8,6 +8,8 @@ import click
 import rich.console
 import rich.table
 
+import microzo.recipes
+
 from .. import datasets
 from ..study import accuracy, networks, runs
 from .common import json_option, progress, report
@@ -17,11 +19,13 @@ from .common import json_option, progress, report
 @click.argument("recipes", nargs=-1, required=True)
 @click.option("-c", "--corruption", "names", multiple=True, metavar="NAME[:SEVERITY]",
               help="Corruptions (default: the tuning ones), severity 3 unless given.")  # fmt: skip
-@click.option("-s", "--seeds", default=1, show_default=True, help="Seeds 0..SEEDS-1.")
+@click.option("-s", "--seeds", default=1, show_default=True, type=click.IntRange(1),
+              help="Seeds 0..SEEDS-1.")  # fmt: skip
 @click.option("--set", "changes", multiple=True, metavar="STAGE.SETTING=VALUE",
               help="Change a setting of every recipe, for example spsa.shift=2.")  # fmt: skip
 @click.option("--data", default="fashion", show_default=True, type=click.Choice(datasets.NAMES))
-@click.option("--test-images", default=2000, show_default=True)
+@click.option("--test-images", default=2000, show_default=True, type=click.IntRange(1),
+              help="At most so many.")  # fmt: skip
 @click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
 @click.option("--cache", default=str(accuracy.BUILD / "simulate"), show_default=True,
               help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
@@ -53,9 +57,11 @@ def recipe(name):
     if not name.endswith(".json"):
         return runs.recipe_of(name)
     try:
-        return json.loads(pathlib.Path(name).read_text())
+        made = json.loads(pathlib.Path(name).read_text())
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is no JSON: {error}") from None
+    microzo.recipes.check(made)
+    return made
 
 
 def shift(text, data="fashion"):

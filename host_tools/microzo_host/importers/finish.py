@@ -55,14 +55,16 @@ def samples(model, calib, scale):
     """
     calib = np.asarray(calib)
     shape = (model.in_h, model.in_w, model.in_c)
+    if calib.ndim and not len(calib):
+        raise ValueError("there are no calibration samples: give some hundreds")
     if calib.ndim < 1 or calib[:1].size != np.prod(shape):
         raise ValueError(
             f"calibration samples have shape {calib.shape[1:]}, the model takes {shape}: "
             f"give an array (number, {', '.join(map(str, shape))})"
         )
-    if not len(calib):
-        raise ValueError("there are no calibration samples: give some hundreds")
     if calib.dtype.kind == "f":
+        if not np.isfinite(calib).all():
+            raise ValueError("calibration samples are not all finite numbers")
         calib = np.clip(np.rint(calib / scale) + model.in_zp, -128, 127).astype(np.int8)
     if calib.dtype == np.int8:
         calib = raw_samples(model.table, calib)

@@ -10,6 +10,7 @@ import tempfile
 import zlib
 
 import microzo
+import microzo.recipes
 
 from . import accuracy, cost, networks
 
@@ -50,7 +51,8 @@ def settings(recipe, changes):
         *stage, key = path.split(".")
         value = int(value) if value.lstrip("-").isdigit() else value
         targets = [s for s in made["stages"] if s["kind"] in stage] if stage else [made]
-        targets = [t for t in targets if key in t]
+        optional = stage and key in microzo.recipes._OPTIONAL
+        targets = [t for t in targets if key in t or optional and "sides" in t]
         if not targets:
             raise ValueError(f"recipe {made['name']} has no setting {path}")
         for target in targets:
