@@ -117,7 +117,13 @@ def trained(plan, lo, hi, what):
 
 
 def needs(plan, stage, state):
-    """Bytes of the buffers of a shaped stage; state: bytes of the trained values."""
+    """Bytes a shaped stage takes; state: bytes of the trained values."""
+    found = buffers(plan, stage, state)
+    return sum(found) + max(found)  # an array is made from a bytearray of its length
+
+
+def buffers(plan, stage, state):
+    """Bytes of each buffer of a shaped stage."""
     most = channels = 0
     for i in range(stage["lo"], stage["hi"]):
         o = L.op_base(i)
@@ -138,4 +144,4 @@ def needs(plan, stage, state):
         found.append(state)
     if stage["kind"] == "entropy":
         found.append(48 * channels)
-    return sum(found) + max(found)  # an array is made from a bytearray of its length
+    return found

@@ -14,6 +14,7 @@ import microzo
 import microzo.checkpoint
 import microzo.journal
 import microzo.layout
+import microzo.options
 import microzo.plan
 import microzo.program
 import microzo.record
@@ -33,7 +34,7 @@ BOOT = 9200  # heap of the interpreter, the file system and a script like train.
 CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
 RUNNING = 7000  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
-AFTER_CACHE = 480  # what a run takes after the cache has its share, besides a sample buffer
+AFTER_CACHE = 1480  # what a run takes after the cache has its share, besides a sample buffer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +93,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
         **needed, "cache of prefixes": cache,
     }  # fmt: skip
+    parts["statistics and records"] -= _passing(model.plan, program, needed["trained values"])
     parts = {name: size for name, size in parts.items() if size}
     return Prediction(
         recipe=program["recipe"],
@@ -109,6 +111,12 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         layers=_layers(model.plan),
         notes=program["notes"],
     )
+
+
+def _passing(plan, program, state):
+    """Bytes that are needed only while the buffers of a shaped stage are made, before the peak."""
+    shaped = [stage for stage in program["stages"] if microzo.stages.shaped(stage)]
+    return max((max(microzo.options.buffers(plan, s, state)) for s in shaped), default=0)
 
 
 def largest(pairs):
