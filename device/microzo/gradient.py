@@ -5,6 +5,7 @@ from array import array
 from . import layout as L
 from . import memory
 from . import plan as planner
+from . import selection
 
 
 def grad_bytes(plan, op):
@@ -20,6 +21,7 @@ class Gradient:
         self._model = model
         self.conv = conv
         self.head = head
+        self._kept = selection.kept(model.plan, conv)
         self.start(first)
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)
@@ -36,9 +38,9 @@ class Gradient:
         self.first = first if first >= 0 else self.conv if self.conv >= 0 else self.head
 
     def place(self):
-        """Lays out the arena: the input of `first` is pinned, the output of the convolution
-        stays live."""
-        self._model.relayout(self.first, (self.conv,) if self.conv >= 0 else ())
+        """Lays out the arena: the input of `first` is pinned, the outputs that the convolution's
+        gradient needs stay live."""
+        self._model.relayout(self.first, self._kept)
 
     def close(self):
         """Lets go of the buffers, whatever still points to this object."""

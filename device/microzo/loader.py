@@ -105,8 +105,9 @@ def _check_crc(k, path, plan):
 def _arena_len(plan):
     """Enough for inference, and for training the tail if there is one; leaves the layout of
     inference."""
-    tail = selection.tail(plan)
-    need = planner.layout(plan, tail, (tail,)) if tail >= 0 else 0
+    need = 0
+    for tail in selection.tails(plan):
+        need = max(need, planner.layout(plan, tail, selection.kept(plan, tail)))
     return max(need, planner.layout(plan))
 
 

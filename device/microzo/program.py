@@ -121,13 +121,12 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
     if kind == "elastic":
         body = [i for i in selection.choose(plan, layers) if i != head]
         return [dict(_spsa(stage, body, steps), head=head)] if body else ()
-    ops = (selection.tail(plan),) if kind == "tail" else (-1,)
-    if ops[0] < 0 and kind == "tail":
+    ops = selection.tails(plan) if kind == "tail" else [-1]
+    if not ops:
         note = "no tail, no convolution feeds the head in closed form"
         program["notes"].append(note if alone else note + ", head instead")
-        ops = ()
     if kind == "tail" and not alone:
-        ops += (-1,)
+        ops.append(-1)
     return [_gradient(stage, at, head, program["train"], steps) for at in ops]
 
 
@@ -199,11 +198,13 @@ def needs(model, program, double):
 
                 buffers = max(buffers, options.needs(plan, spec, state))
         elif spec["kind"] == "node":
-            arena = max(arena, planner.layout(plan, spec["conv"], (spec["conv"],)))
+            pinned = selection.kept(plan, spec["conv"])
+            arena = max(arena, planner.layout(plan, spec["conv"], pinned))
             nodes = max(nodes, 5 * planner.out_size(plan, L.op_base(spec["conv"])))
         else:
             ops = _exact(spec)
-            arena = max(arena, planner.layout(plan, ops[0], ops[:-1]))
+            pinned = selection.kept(plan, spec["conv"])
+            arena = max(arena, planner.layout(plan, ops[0], pinned))
         if spec["kind"] in stages.GRADIENTS:
             grad = max(grad, sum(gradient.grad_bytes(plan, i) for i in _exact(spec)))
     return {

@@ -1054,36 +1054,59 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     head_op = net.op(_int(head))
     kinds = o[L.KIND] == L.CONV and head_op[L.KIND] == L.DENSE
     _require(kinds, "the tail must be a CONV, an AVGPOOL, a MEAN or nothing, and a DENSE")
-    pool = net.op(op + 1) if head == op + 2 else None
-    _require(
-        _connected(o, pool, head_op) if pool else head == op + 1 and _feeds(o, head_op),
-        "the tail is not connected",
-    )
+    pool, gate = _between(net, op, o, head, head_op)
     k = _row_len(o)
     channels = o[L.OUT_C]
     _check(err, 0, 4 * head_op[L.OUT_C])
     _check_out(grad, 4 * channels * (k + 1))
     _check(arena, o[L.IN_OFF], _in_size(o))
     _check(arena, o[L.OUT_OFF], _out_size(o))
+    _check(arena, gate[L.OUT_OFF], _out_size(gate))
     net.check_parameters(head_op)
     df = _head_input_error(net, head_op, head, err, (1 << 30) // (255 * o[L.OUT_H] * o[L.OUT_W]))
     x = _int8s(arena, o[L.IN_OFF], _in_size(o))
     for c in range(channels):
-        _tail_channel(net, o, pool, c, x, df, grad)
+        _tail_channel(net, o, gate, pool, c, x, df, grad)
     return 0
 
 
-def _feeds(a, b):
-    return a[L.OUT] == b[L.IN] and _out_size(a) == _in_size(b)
-
-
-def _connected(o, pool, head):
-    good = pool[L.KIND] in (L.AVGPOOL, L.MEAN) and _feeds(o, pool) and _feeds(pool, head)
+def _between(net, op, o, head, head_op):
+    """(average or None, the ADD behind convolution o or o itself)."""
+    pool = None
+    gate = o
+    at = head - 1
+    if at > op and _is_average(net.op(at)):
+        pool = net.op(at)
+        at -= 1
+    if at > op:
+        gate = net.op(at)
+        spread = gate[L.FLAGS] & (L.SPREAD_HW | L.SPREAD_C)
+        known = gate[L.KIND] == L.ADD and not spread and o[L.OUT] in (gate[L.IN], gate[L.IN2])
+        _require(known, "the tail is not connected")
+    else:
+        _require(at == op, "the tail is not connected")
+    if pool:
+        good = gate[L.OUT] == pool[L.IN] and pool[L.OUT] == head_op[L.IN]
+        _require(good and _out_size(pool) == _in_size(head_op), "the tail is not connected")
+    else:
+        good = gate[L.OUT] == head_op[L.IN] and _out_size(o) == _in_size(head_op)
+        _require(good, "the tail is not connected")
     for i in range(3):
-        good = good and pool[L.IN_H + i] == o[L.OUT_H + i]
+        good = gate[L.OUT_H + i] == o[L.OUT_H + i]
+        good = good and (not pool or pool[L.IN_H + i] == o[L.OUT_H + i])
+        _require(good, "the tail's shapes differ")
+    return pool, gate
+
+
+def _is_average(pool):
+    good = pool[L.KIND] in (L.AVGPOOL, L.MEAN)
     for i in range(4):
         good = good and pool[L.P_T + i] == 0
     return good and pool[L.K_H] == pool[L.S_H] and pool[L.K_W] == pool[L.S_W]
+
+
+def _unclamped(net, o, at):
+    return o[L.ACT_MIN] < _get("b", net.arena, o[L.OUT_OFF] + at) < o[L.ACT_MAX]
 
 
 def _head_input_error(net, head, index, err, most):
@@ -1096,7 +1119,7 @@ def _head_input_error(net, head, index, err, most):
     return [_sat(_rsh(v, 4), -most, most) for v in df]
 
 
-def _tail_channel(net, o, pool, c, x, df, grad):
+def _tail_channel(net, o, gate, pool, c, x, df, grad):
     """Adds the gradient of one output channel."""
     k = _row_len(o)
     channels = o[L.OUT_C]
@@ -1105,7 +1128,7 @@ def _tail_channel(net, o, pool, c, x, df, grad):
     for oy in range(o[L.OUT_H]):
         for ox in range(o[L.OUT_W]):
             p = oy * o[L.OUT_W] + ox
-            y = _get("b", net.arena, o[L.OUT_OFF] + p * channels + c)
+            at = p * channels + c
             if pool:
                 py = oy // pool[L.K_H]
                 px = ox // pool[L.K_W]
@@ -1113,7 +1136,7 @@ def _tail_channel(net, o, pool, c, x, df, grad):
                 p = py * pool[L.OUT_W] + px
             else:
                 inside = True
-            if inside and o[L.ACT_MIN] < y < o[L.ACT_MAX]:
+            if inside and _unclamped(net, o, at) and _unclamped(net, gate, at):
                 h = df[p * channels + c]
                 total += h
                 y0, y1, x0, x1, top, left = _window(o, oy, ox)
@@ -1241,7 +1264,7 @@ def apply_grad(plan, state, op, shift, decay, grad):
         v = _get("<i", grad, 4 * i)
         if i >= count:
             if o[L.BIAS_OFF] >= 0:
-                _move_bias(net, o, i - count, _rsh(v, shift - 4))
+                _move_bias(net, o, i - count, _rsh(v, shift + 4))
         elif o[L.MASTER_OFF] >= 0:
             _move_master(net, o, i, _rsh(v, shift))
         pack_into("<i", grad, 4 * i, v - (v >> decay) if decay else 0)

@@ -2,12 +2,14 @@
 samples.
 
 A step of shift n moves the logits of the samples by about 2^-n * batch * kernel errors, so that
-n = log2(batch * kernel) is the same step for every model (SPEC.md, section 6). Integers only:
+n = log2(batch * kernel) is the same step for every model (SPEC.md, section 6). Outputs that a
+clamp stops have no gradient: their share is measured. Integers only:
 boards and hosts agree.
 """
 
 from . import layout as L
 from . import plan as planner
+from . import selection
 
 _SAMPLES = 16
 _ONE = 62  # fraction bits of the scales below
@@ -29,7 +31,7 @@ def shifts(model, gradient, conv, loader, count, batch):
         model.forward(gradient.first)
         head_norm += _norm(model, head)
         if conv >= 0:
-            conv_norm += _norm(model, conv)
+            conv_norm += _norm(model, conv) * _open(model, gradient.conv) >> 16
     logit = _logit_scale(model, head)
     head_shift = log2(batch * head_norm * logit // n) - _ONE
     if conv < 0:
@@ -40,7 +42,9 @@ def shifts(model, gradient, conv, loader, count, batch):
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
     gain = _gain(model, gradient, head, conv)
-    return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4, head_shift
+    # More samples overfit less, so that the step may grow, with their square root.
+    more = log2(count // 128) // 2
+    return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4 - more, head_shift
 
 
 def _norm(model, o):
@@ -58,6 +62,23 @@ def _norm(model, o):
             s += (x - 256 if x > 127 else x) - zp
         total += s * s
     return total
+
+
+def _open(model, conv):
+    """Square of the share of the convolution's outputs that no clamp stops, Q16."""
+    plan = model.plan
+    ops = [L.op_base(i) for i in selection.kept(plan, conv)]
+    size = planner.out_size(plan, ops[0])
+    arena = model.arena
+    n = 0
+    for i in range(size):
+        for o in ops:
+            y = arena[plan[o + L.OUT_OFF] + i]
+            if not plan[o + L.ACT_MIN] < (y - 256 if y > 127 else y) < plan[o + L.ACT_MAX]:
+                break
+        else:
+            n += 1
+    return (n << 8) // size * ((n << 8) // size)
 
 
 def _scale(mult, shift):
@@ -106,7 +127,17 @@ def _gain(model, gradient, head, conv):
         w = weights[i]
         w = w - 256 if w > 127 else w
         total += w * w * scales[i % row % channels]
-    return total // classes
+    add = selection.kept(plan, gradient.conv)[-1]
+    return _through(plan, L.op_base(add), plan[conv + L.OUT], total // classes)
+
+
+def _through(plan, o, tensor, gain):
+    """The gain behind the ADD at o, if there is one; `tensor` is one of its operands."""
+    if plan[o + L.KIND] != L.ADD:
+        return gain
+    at = L.MULT1 if plan[o + L.IN] == tensor else L.MULT2
+    one = abs(_scale(plan[o + at], plan[o + at + 1]))
+    return gain * (one * _scale(plan[o + L.MULT], plan[o + L.SHIFT]) >> _ONE) >> _ONE - 20
 
 
 def log2(n):

@@ -41,8 +41,8 @@ from .rules import RULES
 from .schedule import SCHEDULES
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
-_HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 3, "decay": 3, "guard": "held"}
-_TAIL = dict(_HEAD, kind="tail", conv_shift=-1)
+_HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 0, "decay": 3, "guard": "held"}
+_TAIL = dict(_HEAD, kind="tail", head_shift=1, conv_shift=0)
 _SPSA = {
     "kind": "spsa",
     "steps": 156,
@@ -61,7 +61,7 @@ _SPSA = {
     "gns": 0,
     "guard": "held",
 }
-_ELASTIC = dict(_SPSA, kind="elastic", head_shift=3, decay=3)
+_ELASTIC = dict(_SPSA, kind="elastic", head_shift=1, decay=3)
 _ENTROPY = dict(_SPSA, kind="entropy", what=6, stats=8, guard="free")
 _QZO_FF = dict(_SPSA, mode=1, rule="sign", probes=8, samples=8, clip=32, shift=0, first_shift=0)
 _ZOQO = dict(_SPSA, rule="sign", probes=1, samples=64, clip=256, shift=0, first_shift=0,
@@ -74,7 +74,7 @@ _NODE = {
     "eps": 16,
     "clip": 8192,
     "conv_shift": 6,
-    "head_shift": 4,
+    "head_shift": 1,
     "decay": 3,
     "mode": 0,
     "gns": 0,

@@ -59,22 +59,50 @@ def head(plan):
     return last if plan[L.op_base(last) + L.KIND] == L.DENSE else -1
 
 
-def tail(plan):
-    """The convolution whose gradient has a closed form: right before the head, or before its
-    average pool or mean; or -1."""
+def _before_head(plan):
+    """The operator whose output the head takes, through an average pool or mean if there is one;
+    -1 if that pool has no closed form."""
     at = head(plan) - 1
-    if at >= 0 and plan[L.op_base(at) + L.KIND] in (L.AVGPOOL, L.MEAN):
-        o = L.op_base(at)
-        if plan[o + L.K_H] != plan[o + L.S_H] and plan[o + L.OUT_H] > 1:
-            return -1
-        if plan[o + L.K_W] != plan[o + L.S_W] and plan[o + L.OUT_W] > 1:
-            return -1
-        if plan[o + L.P_T] or plan[o + L.P_B] or plan[o + L.P_L] or plan[o + L.P_R]:
-            return -1
-        at -= 1
-    if at < 0 or plan[L.op_base(at) + L.KIND] != L.CONV:
+    o = L.op_base(at)
+    if at < 0 or plan[o + L.KIND] not in (L.AVGPOOL, L.MEAN):
+        return at
+    if plan[o + L.K_H] != plan[o + L.S_H] and plan[o + L.OUT_H] > 1:
         return -1
-    for i in range(at, head(plan)):
-        if plan[L.op_base(i) + L.OUT] != plan[L.op_base(i + 1) + L.IN]:
-            return -1
-    return at
+    if plan[o + L.K_W] != plan[o + L.S_W] and plan[o + L.OUT_W] > 1:
+        return -1
+    if plan[o + L.P_T] or plan[o + L.P_B] or plan[o + L.P_L] or plan[o + L.P_R]:
+        return -1
+    return at - 1 if plan[L.op_base(at - 1) + L.OUT] == plan[o + L.IN] else -1
+
+
+def tails(plan):
+    """Convolutions whose gradient has a closed form, the one with the most weights first: right
+    before the head or its pool, or before an ADD that is."""
+    at = _before_head(plan)
+    if at < 0 or plan[L.op_base(head(plan) - 1) + L.OUT] != plan[L.op_base(head(plan)) + L.IN]:
+        return []
+    o = L.op_base(at)
+    if plan[o + L.KIND] == L.CONV:
+        return [at]
+    if plan[o + L.KIND] != L.ADD or plan[o + L.FLAGS] & (L.SPREAD_HW | L.SPREAD_C):
+        return []
+    found = [i for i in range(at) if plan[L.op_base(i) + L.KIND] == L.CONV and _only(plan, i, at)]
+    return sorted(found, key=lambda i: -planner.row_len(plan, L.op_base(i)))
+
+
+def _only(plan, i, user):
+    """True if `user` is the one that reads the output of operator i."""
+    made = plan[L.op_base(i) + L.OUT]
+    for j in range(plan[L.N_OPS]):
+        o = L.op_base(j)
+        if (made in (plan[o + L.IN], plan[o + L.IN2])) != (j == user):
+            return False
+    return True
+
+
+def kept(plan, conv):
+    """Operators whose outputs the closed form of `conv` needs after a pass: it, and its ADD."""
+    if conv < 0:
+        return ()
+    at = _before_head(plan)
+    return (conv, at) if at != conv and conv in tails(plan) else (conv,)

@@ -351,21 +351,26 @@ def random_op(net, rng, t, most_channels):
 
 
 def tail_net(rng, content=None):
-    """A convolution `net.tail`, perhaps an average pool, and a head `net.head`."""
+    """A convolution `net.tail`, perhaps an ADD, perhaps an average pool, and a head `net.head`."""
     net = Network(content or rng, (rng.randint(1, 8), rng.randint(1, 8), rng.choice((1, 2, 3, 5))))
     t = net.dwconv(0, 1, (1, 1)) if rng.random() < 0.3 else 0
     h, w, _ = net.shapes[t]
     k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))
-    t = net.conv(
-        t, rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2)
-    )
-    net.tail = net.first = len(net.ops) - 1
+    shape = rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2)
+    both = [net.conv(t, *shape) for _ in range(rng.choice((1, 1, 2)))]
+    t = rng.choice(both)
+    net.tail = net.first = len(net.ops) - len(both) + both.index(t)
+    kept = [net.tail]
+    if len(both) > 1:
+        rng.shuffle(both)
+        kept.append(len(net.ops))
+        t = net.add(*both)
     if rng.random() < 0.7:
         k = (rng.randint(1, net.shapes[t][0]), rng.randint(1, net.shapes[t][1]))
         t = net.mean(t, k, k) if rng.random() < 0.3 else net.pool(t, L.AVGPOOL, k, k)
     net.head = len(net.ops)
     net.dense(t, rng.choice((1, 2, 5, 10)), logits=rng.random() < 0.5)
-    return net.finish(first=net.tail, pin_outputs=(net.tail,))
+    return net.finish(first=net.tail, pin_outputs=kept)
 
 
 def image_net(content):

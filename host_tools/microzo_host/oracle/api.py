@@ -4,6 +4,7 @@ kernels.
 Buffers are any contiguous objects with the buffer protocol and are written in place.
 """
 
+import itertools
 import operator
 import zlib
 
@@ -225,40 +226,41 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     refuse_overlap([state, arena, grad], [plan, blob, err])
     net = Net(plan, blob, state, arena)
     o, head = net.op(integer(op)), net.op(integer(head))
+    require(o.kind == L.CONV and head.kind == L.DENSE, "the tail is a CONV and a DENSE")
+    between = [net.op(i) for i in range(o.index + 1, head.index)]
+    pool = between.pop() if between and _averages(between[-1]) else None
+    gate = between[-1] if between else o
+    if between:
+        require(
+            gate.kind == L.ADD
+            and not gate.flags & (L.SPREAD_HW | L.SPREAD_C)
+            and o.target in (gate.source, gate.source2),
+            "between the tail's CONV and DENSE may be an ADD and an average",
+        )
+    chain = [gate, pool, head] if pool else [gate, head]
+    for one, other in itertools.pairwise(chain):
+        require(one.target == other.source, "the tail is not connected")
+    require(head.index > o.index, "the tail is not connected")
     require(
-        o.kind == L.CONV and head.kind == L.DENSE,
-        "the tail must be a CONV, an AVGPOOL, a MEAN or nothing, and a DENSE",
+        (gate.out_h, gate.out_w, gate.out_c) == (o.out_h, o.out_w, o.out_c)
+        and (pool is None or (pool.in_h, pool.in_w, pool.in_c) == (o.out_h, o.out_w, o.out_c))
+        and head.k == (pool or o).out_size,
+        "the tail's shapes differ",
     )
-    pool = None
-    if head.index == o.index + 2:
-        pool = net.op(o.index + 1)
-        require(
-            pool.kind in (L.AVGPOOL, L.MEAN)
-            and pool.source == o.target
-            and head.source == pool.target,
-            "the tail is not connected",
-        )
-        require(
-            (pool.in_h, pool.in_w, pool.in_c) == (o.out_h, o.out_w, o.out_c),
-            "the tail's shapes differ",
-        )
-        require(
-            (pool.k_h, pool.k_w) == (pool.s_h, pool.s_w),
-            "the tail's pool must have stride = kernel",
-        )
-        require(
-            pool.p_t == pool.p_b == pool.p_l == pool.p_r == 0,
-            "the tail's pool must have no padding",
-        )
-        require(head.k == pool.out_size, "the tail's shapes differ")
-    else:
-        require(head.index == o.index + 1 and head.source == o.target, "the tail is not connected")
-        require(head.k == o.out_size, "the tail's shapes differ")
     error = part(readable(err, 4), 0, head.out_c, np.int32)
     target = part(writable(grad, 4), 0, o.out_c * (o.k + 1), np.int32)
-    net.input(o), net.output(o)
-    gradient.tail(net, o, pool, head, error, target)
+    net.input(o), net.output(o), net.output(gate)
+    gradient.tail(net, o, gate, pool, head, error, target)
     return 0
+
+
+def _averages(op):
+    """True for a pool that has a closed form."""
+    return (
+        op.kind in (L.AVGPOOL, L.MEAN)
+        and (op.k_h, op.k_w) == (op.s_h, op.s_w)
+        and op.p_t == op.p_b == op.p_l == op.p_r == 0
+    )
 
 
 def node(plan, blob, state, arena, params, y, sums, out):

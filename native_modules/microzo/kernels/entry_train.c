@@ -72,49 +72,53 @@ int32_t mz_api_head_grad(const mz_arg_t *args) {
     return MZ_OK;
 }
 
-// Loads the pool between conv `op` and the head, if there is one; > 0 if there is.
-static int32_t load_pool(const mz_net_t *net, int32_t op, int32_t head, mz_layer_t *pool) {
-    if (head == op + 1) {
-        return 0;
-    }
-    if (head != op + 2) {
-        return MZ_E_OP_KIND;
-    }
-    MZ_TRY(mz_layer_at(net, op + 1, pool));
-    if ((pool->kind != MZ_AVGPOOL && pool->kind != MZ_MEAN) || pool->p_t || pool->p_b || pool->p_l || pool->p_r
-        || pool->s_h != pool->k_h || pool->s_w != pool->k_w) {
-        return MZ_E_OP_KIND;
-    }
-    return 1;
+static bool same_shape(const mz_layer_t *l, int32_t h, int32_t w, int32_t c) {
+    return l->out_h == h && l->out_w == w && l->out_c == c;
 }
 
+static bool average(const mz_layer_t *l) {
+    return (l->kind == MZ_AVGPOOL || l->kind == MZ_MEAN) && !l->p_t && !l->p_b && !l->p_l && !l->p_r
+        && l->s_h == l->k_h && l->s_w == l->k_w;
+}
+
+// Between convolution and head may be an ADD, then an average.
 int32_t mz_api_tail_grad(const mz_arg_t *args) {
     mz_net_t net;
     mz_layer_t conv;
+    mz_layer_t add;
     mz_layer_t pool;
     mz_layer_t head;
     MZ_TRY(mz_net_from(&net, &args[0], &args[1], &args[2], &args[3]));
     MZ_TRY(mz_layer_at(&net, args[4].n, &conv));
     MZ_TRY(load_head(&net, args[5].n, &head));
-    int32_t pooled = load_pool(&net, args[4].n, args[5].n, &pool);
-    MZ_TRY(pooled);
-    if (conv.kind != MZ_CONV) {
+    int32_t at = args[5].n - 1;
+    int32_t source = head.in_id;
+    bool pooled = false;
+    bool added = false;
+    if (at > args[4].n) {
+        MZ_TRY(mz_layer_at(&net, at, &pool));
+        pooled = average(&pool) && pool.out_id == source;
+    }
+    if (pooled) {
+        source = pool.in_id;
+        --at;
+    }
+    if (at > args[4].n) {
+        MZ_TRY(mz_layer_at(&net, at, &add));
+        added = add.kind == MZ_ADD && !(add.flags & (MZ_FLAG_SPREAD_HW | MZ_FLAG_SPREAD_C)) && add.out_id == source
+            && (add.in_id == conv.out_id || add.in2_id == conv.out_id);
+    }
+    if (conv.kind != MZ_CONV || (!added && (at != args[4].n || source != conv.out_id))) {
         return MZ_E_OP_KIND;
     }
-    if (pooled ? pool.in_id != conv.out_id || head.in_id != pool.out_id
-        : head.in_id != conv.out_id) {
-        return MZ_E_OP_KIND;
-    }
-    if (pooled && (pool.in_h != conv.out_h || pool.in_w != conv.out_w || pool.in_c != conv.out_c)) {
-        return MZ_E_SHAPE;
-    }
-    int32_t features = pooled ? pool.out_size : conv.out_size;
-    if (features != head.k) {
+    if ((added && !same_shape(&conv, add.out_h, add.out_w, add.out_c))
+        || (pooled && !same_shape(&conv, pool.in_h, pool.in_w, pool.in_c))
+        || (pooled ? pool.out_size : conv.out_size) != head.k) {
         return MZ_E_SHAPE;
     }
     MZ_TRY(mz_need(&args[6], 4 * (int64_t)head.out_c, 4));
     MZ_TRY(need_gradient(&args[7], &conv));
-    mz_tail_gradient(&conv, pooled ? &pool : NULL, &head, mz_ints(&args[6]), mz_out(&args[7]));
+    mz_tail_gradient(&conv, added ? &add : &conv, pooled ? &pool : NULL, &head, mz_ints(&args[6]), mz_out(&args[7]));
     return MZ_OK;
 }
 

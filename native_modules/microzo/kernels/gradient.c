@@ -59,8 +59,12 @@ void mz_gradient_add(const mz_layer_t *l, int32_t c, const int32_t *sums, int32_
     mz_accumulate(&grad[l->out_c * l->k + c], (int64_t)bias_sum * 64);
 }
 
-void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_layer_t *head,
-    const int32_t *err, int32_t *grad) {
+static bool unclamped(const mz_layer_t *l, int32_t at) {
+    return l->out[at] > l->act_min && l->out[at] < l->act_max;
+}
+
+void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_layer_t *pool,
+    const mz_layer_t *head, const int32_t *err, int32_t *grad) {
     int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
     int32_t cell_h = pool != NULL ? pool->k_h : 1;
     int32_t cell_w = pool != NULL ? pool->k_w : 1;
@@ -79,8 +83,8 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *pool, const mz_laye
             for (int32_t i = 0; df != 0 && i < cell_h * cell_w; ++i) {
                 int32_t oy = top + i / cell_w;
                 int32_t ox = left + i % cell_w;
-                int32_t y = l->out[(oy * l->out_w + ox) * l->out_c + c];
-                if (y > l->act_min && y < l->act_max) {
+                int32_t at = (oy * l->out_w + ox) * l->out_c + c;
+                if (unclamped(l, at) && unclamped(gate, at)) {
                     mz_scatter(l, c, oy, ox, df, sums);
                     bias_sum += df;
                 }
@@ -104,7 +108,7 @@ void mz_gradient_apply(const mz_layer_t *l, int32_t shift, int32_t decay, int32_
         }
     }
     for (int32_t c = 0; c < l->out_c; ++c) {
-        int64_t taken = step(grad++, shift - 4, decay);
+        int64_t taken = step(grad++, shift + 4, decay);
         if (l->state_bias != NULL) {
             l->state_bias[c] = mz_clip(l->state_bias[c] - taken, -l->b_max, l->b_max);
         }

@@ -14,9 +14,10 @@ void mz_gradient_add(const mz_layer_t *layer, int32_t c, const int32_t *sums, in
     int32_t *grad);
 // Closed-form gradients (SPEC.md 1.7); grad holds out_c * k weights, then out_c biases.
 void mz_head_gradient(const mz_layer_t *head, const int32_t *err, int32_t *grad);
-// pool is NULL where the head follows the convolution directly.
-void mz_tail_gradient(const mz_layer_t *conv, const mz_layer_t *pool, const mz_layer_t *head,
-    const int32_t *err, int32_t *grad);
+// gate: the ADD that the convolution's output goes through, or the convolution itself. pool is NULL
+// where the head follows directly.
+void mz_tail_gradient(const mz_layer_t *conv, const mz_layer_t *gate, const mz_layer_t *pool,
+    const mz_layer_t *head, const int32_t *err, int32_t *grad);
 void mz_gradient_apply(const mz_layer_t *layer, int32_t shift, int32_t decay, int32_t *grad);
 
 #endif
