@@ -4,7 +4,7 @@ from microzo import layout as L
 from microzo import plan as planner
 
 SOURCES = {"int8": "int8", "master": "masters", "wide": "16w8a"}
-UPDATES = {"update1": 1, "update2": 2, "update4": 4, "update16": 16}
+UPDATES = {"update1": 1, "update2": 2, "update4": 4, "update8": 8, "update16": 16}
 
 
 def parse(core, text):

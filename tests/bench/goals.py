@@ -21,6 +21,7 @@ LAYERS = {
     ("update, 1 pair", "fc_1024-64"): (3.5, 4.5, 5),
     ("update, 2 pairs", "fc_1024-64"): (3.5, 4.5, 5),
     ("update, 4 pairs", "fc_1024-64"): (3.5, 4.5, 5),
+    ("update, 8 pairs", "fc_1024-64"): (3.5, 4.5, 5),
     ("update, 16 pairs", "fc_1024-64"): (3.5, 4.5, 5),
     ("antithetic pair int8", "fc_1024-64"): (1.6, None, None),
     ("antithetic pair masters", "fc_1024-64"): (1.6, None, None),

@@ -174,12 +174,6 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int
     mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }
 
-static MZ_RARE void clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
-    for (int32_t i = 0; i < n; ++i) {
-        out[i] = (int8_t)mz_sat(out[i], l->act_min, l->act_max);
-    }
-}
-
 // What the inner loop leaves to general code: statistics, logits, rare multipliers,
 // the last channels.
 static MZ_RARE void store_raw(const columns_t *s, int32_t p, int32_t lane, int32_t c,
@@ -225,8 +219,8 @@ static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
                 store_raw(s, p, 1, c, channels);
             }
         } else if (s->clamps) {
-            clamp(l, out, 4 * quads);
-            clamp(l, out + both * l->out_c, 4 * quads);
+            mz_clamp(l, out, 4 * quads);
+            mz_clamp(l, out + both * l->out_c, 4 * quads);
         }
     }
 }

@@ -49,29 +49,19 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     }
 }
 
-// Addresses of rows from `row`, of which n are left; the last one is repeated. Returns the next.
-static inline const uint8_t *set_rows(const dense_t *s, const uint8_t *row, int32_t n, mz_dot_t *dot) {
-    int32_t pitch = s->pitch;
-    #pragma GCC unroll 5
-    for (int32_t i = 0; i < MZ_ROWS; ++i) {
-        dot->rows[i] = row;
-        row += n >= MZ_ROWS || i + 1 < n ? pitch : 0;
-    }
-    return row;
-}
-
-// The rows from c, packed with their signs.
+// The rows from c, packed with their signs; the last one is repeated.
 static MZ_RARE void pack_rows(const dense_t *s, int32_t c, int32_t n, mz_dot_t *dot) {
     const mz_layer_t *l = s->view->layer;
     int16_t *to = (int16_t *)(void *)(l->scratch + INPUT_BYTES * l->k4);
-    for (int32_t i = 0; i < MZ_ROWS; ++i, to += l->k4) {
-        mz_pack_row(s->view, c + mz_min(i, n - 1), to);
-        dot->rows[i] = to;
+    dot->row = (const uint8_t *)to;
+    dot->pitch = 2 * l->k4;
+    for (int32_t i = 0; i < n; ++i, to += l->k4) {
+        mz_pack_row(s->view, c + i, to);
     }
 }
 
-// Products of masked wide rows, in parts that fit in 32 bits.
-static MZ_BUSY void wide_products(const dense_t *s, mz_dot_t *dot, int32_t *sums) {
+// Products of up to MZ_ROWS masked wide rows, in parts that fit in 32 bits.
+static MZ_BUSY void wide_products(const dense_t *s, int32_t n, mz_dot_t *dot, int32_t *sums) {
     const mz_layer_t *l = s->view->layer;
     int32_t drop = s->packed ? 0 : 8 - s->view->f;
     int32_t part[MZ_ROWS];
@@ -85,10 +75,25 @@ static MZ_BUSY void wide_products(const dense_t *s, mz_dot_t *dot, int32_t *sums
 #endif
     for (int32_t begin = 0; begin < l->k4; begin += CHUNK) {
         mz_dot_range(dot, MZ_ROWS_WIDE, l->scratch, begin, mz_min(begin + CHUNK, l->k4));
-        mz_dot_wide(dot, part);
+        mz_dot(dot, n, part);
+        dot->row += 2 * CHUNK;
         for (int32_t i = 0; i < MZ_ROWS; ++i) {
             sums[i] += part[i] >> drop;
         }
+    }
+}
+
+// The same for wide or packed rows from c.
+static MZ_BUSY void wide_rows(const dense_t *s, int32_t c, int32_t n, int32_t *sums) {
+    mz_dot_t dot;
+    for (int32_t i = 0; i < n; i += MZ_ROWS) {
+        int32_t rows = mz_min(MZ_ROWS, n - i);
+        dot.row = s->rows + (c + i) * s->pitch;
+        dot.pitch = s->pitch;
+        if (s->packed) {
+            pack_rows(s, c + i, rows, &dot);
+        }
+        wide_products(s, rows, &dot, sums + i);
     }
 }
 
@@ -103,32 +108,37 @@ static MZ_BUSY void any_output(const mz_view_t *view, int32_t c, int32_t n, cons
 }
 
 // The same for int8 outputs of unperturbed channels, read as they lie in memory: short layers
-// are all ends.
-static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
+// are all ends. Biases of at most `most`; from the first other channel on they go elsewhere.
+static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
     const mz_layer_t *l = view->layer;
     const int32_t *biases = (l->state_bias != NULL ? l->state_bias : l->bias) + c;
     const int32_t *mults = (l->state_mult != NULL ? l->state_mult : l->mult) + c;
     const int8_t *shifts = (l->state_mult != NULL ? l->state_shift : l->shift) + c;
     int8_t *out = l->out + c;
-    uint32_t most = (uint32_t)l->b_max;
-    uint32_t twice = 2 * most;
+    int8_t *end = out + n;
+    const int32_t *sum = sums;
     int32_t zp = l->out_zp;
-    int32_t lo = l->act_min - zp;
-    int32_t hi = l->act_max - zp;
-    for (int32_t i = 0; i < n; ++i) {
-        uint32_t right = (uint32_t)(-1 - shifts[i]);
-        if ((uint32_t)biases[i] + most > twice || right > 30) {
-            any_output(view, c + i, 1, sums + i);
-            continue;
+    while (out != end) {
+        int32_t bias = *biases++;
+        int32_t mult = *mults++;
+        int32_t acc = (int32_t)((uint32_t)*sum++ + (uint32_t)bias);
+        int32_t right = -1 - *shifts++;
+        // A bias of -most - 1 would pass as well if `most` itself did.
+        if ((bias ^ bias >> 31) >= most || (uint32_t)right > 30) {
+            break;
         }
-        int32_t v = mz_requant_right(sums[i] + biases[i], mz_max(mults[i], 0), (int32_t)right);
-        out[i] = (int8_t)(mz_sat(v, lo, hi) + zp);
+        *out++ = (int8_t)mz_sat8(mz_round_right(mz_high_small(acc, mz_max(mult, 0)), right) + zp);
+    }
+    int32_t done = n - (int32_t)(end - out);
+    mz_clamp(l, l->out + c, done);
+    if (done < n) {
+        any_output(view, c + done, n - done, sums + done);
     }
 }
 
-static inline void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
-    if (mz_view_fast(view) && (view->f | view->bias_sign | view->scale_sign) == 0) {
-        plain_output(view, c, n, sums);
+static inline void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
+    if (mz_view_fast(view) && most >= 0 && (view->f | view->bias_sign | view->scale_sign) == 0) {
+        plain_output(view, c, n, sums, most);
     } else {
         any_output(view, c, n, sums);
     }
@@ -143,39 +153,34 @@ static inline void add_signs(int32_t *sums, const int32_t *signed_sums, int32_t 
 // The layer as `view` reads it, and as `other` does from the same input, if there is one.
 static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
     const mz_layer_t *l = view->layer;
-    const uint8_t *row = s->rows;
     bool signs = view->eps != 0 && !s->packed;
     mz_dot_t dot;
     int32_t sums[BLOCK];
     int32_t signed_sums[BLOCK];
+    int32_t most = mz_min(l->b_max, mz_bias_room(view));
+    dot.row = s->rows;
+    dot.pitch = s->pitch;
     mz_dot_range(&dot, s->kind, l->scratch, 0, l->k4);
     for (int32_t c = 0; c < l->out_c; c += BLOCK) {
         int32_t n = mz_min(BLOCK, l->out_c - c);
-        for (int32_t i = 0; i < n; i += MZ_ROWS) {
-            row = set_rows(s, row, n - i, &dot);
-            if (s->kind == MZ_ROWS_INT8) {
-                mz_dot_int8(&dot, sums + i);
-            } else if (s->kind == MZ_ROWS_MASTER) {
-                mz_dot_master(&dot, sums + i);
-            } else {
-                if (s->packed) {
-                    pack_rows(s, c + i, n - i, &dot);
-                }
-                wide_products(s, &dot, sums + i);
-            }
+        if (s->kind == MZ_ROWS_WIDE) {
+            wide_rows(s, c, n, sums);
+        } else {
+            mz_dot(&dot, n, sums);
         }
+        dot.row += BLOCK * s->pitch;
         if (signs) {
             for (int32_t i = 0; i < n; i += 4) {
                 mz_signs_four(&s->signs, c + i, signed_sums + i);
             }
             add_signs(sums, signed_sums, n, view->eps);
         }
-        output(view, c, n, sums);
+        output(view, c, n, sums, most);
         if (other != NULL) {
             if (signs) {
                 add_signs(sums, signed_sums, n, other->eps - view->eps);
             }
-            output(other, c, n, sums);
+            output(other, c, n, sums, most);
         }
     }
 }

@@ -15,19 +15,20 @@
 // The order of the fields is known to the assembly.
 typedef struct {
     const void *x; // expanded input, see mz_dense_expand
-    const void *rows[MZ_ROWS]; // moved on
+    const uint8_t *row; // the first one
+    int32_t pitch; // bytes to the next row
     uint32_t mask; // of the pairs of wide rows, the rounding of masters
 #if MZ_DSP
-    uint32_t entry; // where the inner loop is entered
-    uint32_t odd; // whether four inputs come before it
+    int32_t entry; // where the inner loop is entered
+    int32_t first; // the same, or what takes four inputs before it
 #endif
     const void *x_end;
+    int32_t kind;
 } mz_dot_t;
 
-// Sums of the rows' products. Rows of int8; of masters, rounded to int8; of int16 whose low bits are masked out.
-void mz_dot_int8(mz_dot_t *dot, int32_t *sums);
-void mz_dot_master(mz_dot_t *dot, int32_t *sums);
-void mz_dot_wide(mz_dot_t *dot, int32_t *sums);
+// Sums of the products of n rows: of int8; of masters, rounded to int8; of int16 whose low
+// bits are masked out. Sums of up to MZ_ROWS - 1 rows that do not exist may follow.
+void mz_dot(const mz_dot_t *dot, int32_t n, int32_t *sums);
 // Makes `dot` start at cell `begin` and end at `end` of an expanded input, multiples of four.
 void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end);
 

@@ -124,14 +124,6 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
     return fast;
 }
 
-static void clamp(const mz_layer_t *l, int8_t *out, const int8_t *end) {
-    for (; out != end; out += l->out_c) {
-        for (int32_t i = 0; i < 4; ++i) {
-            out[i] = (int8_t)mz_sat(out[i], l->act_min, l->act_max);
-        }
-    }
-}
-
 // Runs the positions out..end; those of a quad that is not fast one by one, from ox on.
 static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox, int8_t *out,
     int32_t n, const mz_channel_t *channels) {
@@ -150,7 +142,9 @@ static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox
         int32_t c = (int32_t)(out - l->out) % l->out_c;
         mz_output(view, oy * l->out_w + ox, c, 4, channels, dw->raw);
     } else if (l->act_min > -128 || l->act_max < 127) {
-        clamp(l, out, dw->out_end);
+        for (; out != dw->out_end; out += l->out_c) {
+            mz_clamp(l, out, 4);
+        }
     }
 }
 

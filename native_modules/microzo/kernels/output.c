@@ -1,5 +1,13 @@
 #include "output.h"
 
+MZ_RARE void mz_clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
+    int32_t lo = l->act_min;
+    int32_t hi = l->act_max;
+    for (int8_t *end = out + n; (lo > -128 || hi < 127) && out != end; ++out) {
+        *out = (int8_t)mz_sat(*out, lo, hi);
+    }
+}
+
 void mz_output(const mz_view_t *view, int32_t p, int32_t c, int32_t n,
     const mz_channel_t *channels, const int32_t *acc) {
     const mz_layer_t *l = view->layer;

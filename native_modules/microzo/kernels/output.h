@@ -12,14 +12,14 @@ static inline int32_t mz_logit(int32_t acc, int32_t mult, int32_t shift) {
 }
 
 // Fast paths double the accumulator, so |acc| must stay below 2^30. A plan promises that
-// for unperturbed biases; this is the largest |bias| of a pass for which it is sure.
+// for unperturbed biases; this is the largest |bias| of a pass for which it is sure. Weights are
+// at most 128/127 of what the plan was checked for, so the product stays below 2^31.
 static inline int32_t mz_bias_room(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     int32_t weight = l->master != NULL ? 127 : 128;
     int32_t eps = view->eps < 0 ? -view->eps : view->eps;
-    int64_t reach = (int64_t)(weight * (1 << view->f) + eps) * l->k;
-    reach *= mz_max(127 - l->in_zp, l->in_zp + 128);
-    return mz_clip(((int64_t)1 << 30) - 1 - reach, -1, INT32_MAX);
+    int32_t reach = (weight * (1 << view->f) + eps) * l->k * mz_max(127 - l->in_zp, l->in_zp + 128);
+    return mz_max((1 << 30) - 1 - reach, -1);
 }
 
 // Whether a fast path may make a layer's outputs: int8, of two roundings, and nothing else.
@@ -32,6 +32,9 @@ static inline bool mz_view_fast(const mz_view_t *view) {
 static inline bool mz_channel_fast(const mz_channel_t *channel, int32_t room) {
     return mz_within(channel->shift, -22, -1) && mz_within(channel->bias, -room, room);
 }
+
+// n outputs of saturated int8 to the layer's range.
+void mz_clamp(const mz_layer_t *layer, int8_t *out, int32_t n);
 
 // Accumulators of n neighbouring channels at output position p.
 void mz_output(const mz_view_t *view, int32_t p, int32_t c, int32_t n, const mz_channel_t *channels,

@@ -6,6 +6,8 @@
 #include "arch/arch.h"
 #if MZ_THUMB1
 #include "arch/thumb1.h"
+#elif MZ_DSP
+#include "arch/dsp.h"
 #endif
 
 #define MZ_MULT_MIN (1 << 30)
@@ -28,15 +30,34 @@ static inline int32_t mz_high(int32_t acc, int32_t mult) {
     return (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
 }
 
+// The same for |acc| < 2^30.
+static inline int32_t mz_high_small(int32_t acc, int32_t mult) {
+#if MZ_DSP
+    return mz_smmulr(2 * acc, mult);
+#elif MZ_THUMB2
+    int64_t v = (int64_t)(2 * acc) * mult;
+    return (int32_t)(v >> 32) + (int32_t)((uint32_t)v >> 31);
+#else
+    return mz_high(acc, mult);
+#endif
+}
+
+static inline int32_t mz_sat8(int32_t v) {
+#if MZ_THUMB2
+    __asm ("ssat %0, #8, %0" : "+r" (v));
+    return v;
+#endif
+    return mz_sat(v, -128, 127);
+}
+
 // For shift >= 0, which real layers hardly have.
 int32_t mz_requant_left(int32_t acc, int32_t mult, int32_t shift);
 
-// For shift = -1 - right, right in [0, 31].
-static inline int32_t mz_requant_right(int32_t acc, int32_t mult, int32_t right) {
+// Right shift by right + 1, right in [0, 31].
+static inline int32_t mz_round_right(int32_t x, int32_t right) {
     // Half away from zero: halves of negative numbers are moved below the half, then all
     // but one bit is dropped, then the last with rounding. |x| < 2^31 - 1, so nothing
     // overflows, and a right shift by more than 32 gives 0 as one by 32 does.
-    int32_t x = mz_high(acc, mult);
     x += x >> 31;
     x >>= right;
     return (x + 1) >> 1;
@@ -47,7 +68,7 @@ static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
     if (shift >= 0) {
         return mz_requant_left(acc, mult, shift);
     }
-    return mz_requant_right(acc, mult, mz_min(-1 - shift, 31));
+    return mz_round_right(mz_high(acc, mult), mz_min(-1 - shift, 31));
 }
 
 // One rounding, half away from zero, for layers with ROUND_ONCE.

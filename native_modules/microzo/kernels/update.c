@@ -13,16 +13,15 @@ typedef struct {
     int32_t sums[MAX_GROUPS][16];
 } pairs_t;
 
+// Bits of missing pairs of a group change nothing.
 static void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) {
     p->n = n;
-    p->sums[0][0] = 0;
-    for (int32_t g = 0; g < n; g += GROUP) {
+    for (int32_t g = 0; g == 0 || g < n; g += GROUP) {
         int32_t *sums = p->sums[g / GROUP];
-        int32_t size = 1;
         sums[0] = 0;
-        for (int32_t j = g; j < n && j < g + GROUP; ++j, size *= 2) {
-            int32_t coef = pairs[2 * j + 1];
-            p->streams[j] = mz_stream(pairs[2 * j], t);
+        for (int32_t j = g, size = 1; j < g + GROUP; ++j, size *= 2) {
+            int32_t coef = j < n ? pairs[2 * j + 1] : 0;
+            p->streams[j] = mz_stream(j < n ? pairs[2 * j] : 0, t);
             for (int32_t i = 0; i < size; ++i) {
                 sums[i + size] = sums[i] - coef;
                 sums[i] += coef;
@@ -31,50 +30,80 @@ static void open_pairs(pairs_t *p, const int32_t *pairs, int32_t n, uint32_t t) 
     }
 }
 
-// The words of a group; those of missing pairs are 0.
-static inline void draw(const pairs_t *p, int32_t g, uint32_t word_index, uint32_t *words) {
-    for (int32_t j = 0; j < GROUP; ++j) {
-        words[j] = g + j < p->n ? mz_word(p->streams[g + j], word_index) : 0;
+// The entry of a table of 16 that bits at..at+3 of v choose.
+static inline int32_t pick(const int32_t *table, uint32_t v, int32_t at) {
+#if MZ_THUMB1
+    // One shift less.
+    uint32_t bytes = (at == 0 ? v << 2 : v >> (at - 2)) & 60;
+    return *(const int32_t *)(const void *)((const uint8_t *)table + bytes);
+#else
+    return table[(v >> at) & 15];
+#endif
+}
+
+// Four sums from every other nibble of v.
+static inline void put_four(int32_t *to, const int32_t *sums, uint32_t v, int32_t at, bool first) {
+    if (first) {
+        to[0] = pick(sums, v, at);
+        to[1] = pick(sums, v, at + 8);
+        to[2] = pick(sums, v, at + 16);
+        to[3] = pick(sums, v, at + 24);
+    } else {
+        to[0] += pick(sums, v, at);
+        to[1] += pick(sums, v, at + 8);
+        to[2] += pick(sums, v, at + 16);
+        to[3] += pick(sums, v, at + 24);
     }
 }
 
-static inline void put(int32_t *sum, int32_t v, bool first) {
-    *sum = first ? v : *sum + v;
-}
-
-// Sums of coefficient * sign of 32 elements.
-static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t *sum) {
+// Sums of coefficient * sign of `count` elements, up to 32, and of some behind them.
+static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t count, int32_t *sum) {
     for (int32_t g = 0; g == 0 || g < p->n; g += GROUP) {
         const int32_t *sums = p->sums[g / GROUP];
+        const mz_stream_t *streams = p->streams + g;
         uint32_t words[GROUP];
-        draw(p, g, word_index, words);
-        for (int32_t i = 0; i < 4; ++i) {
-            uint32_t v = mz_nibbles(words, i);
-            int32_t *to = sum + 4 * i;
-            #pragma GCC unroll 4
-            for (int32_t b = 0; b < 4; ++b) {
-                put(&to[b], sums[(v >> 8 * b) & 15], g == 0);
-                put(&to[b + 16], sums[(v >> (8 * b + 4)) & 15], g == 0);
+        #pragma GCC unroll 4
+        for (int32_t j = 0; j < GROUP; ++j) {
+            words[j] = mz_word(streams[j], word_index);
+        }
+        // Nibble 2b of word i becomes that of element 4i + b, nibble 2b + 1 that of 4i + 16 + b.
+        mz_swap_bits(&words[0], &words[1], 1, 0x55555555);
+        mz_swap_bits(&words[2], &words[3], 1, 0x55555555);
+        mz_swap_bits(&words[0], &words[2], 2, 0x33333333);
+        mz_swap_bits(&words[1], &words[3], 2, 0x33333333);
+        for (int32_t i = 0; i < GROUP && 4 * i < count; ++i) {
+            if (g == 0) {
+                put_four(sum + 4 * i, sums, words[i], 0, true);
+                if (count > 16) {
+                    put_four(sum + 4 * i + 16, sums, words[i], 4, true);
+                }
+            } else {
+                put_four(sum + 4 * i, sums, words[i], 0, false);
+                if (count > 16) {
+                    put_four(sum + 4 * i + 16, sums, words[i], 4, false);
+                }
             }
         }
     }
 }
 
-// Whether the largest step, with its rounding, fits in 32 bits.
-static bool fits_narrow(const int32_t *pairs, int32_t n, int32_t eps, int32_t shift) {
-    int64_t most = (int64_t)1 << shift;
+// The largest |sum| of coefficients.
+static int64_t most_of(const int32_t *pairs, int32_t n) {
+    int64_t most = 0;
     for (int32_t j = 0; j < n; ++j) {
         int32_t coef = pairs[2 * j + 1];
-        most += (int64_t)(coef < 0 ? -coef : coef) * eps;
+        most += coef < 0 ? -coef : coef;
     }
-    return most < (1 << 30);
+    return most;
 }
 
-static void move_narrow(int16_t *w, const int32_t *sum, int32_t count, int32_t eps, int32_t shift) {
-    int32_t half = shift > 0 ? 1 << (shift - 1) : 0;
-    for (int32_t r = 0; r < count; ++r) {
-        int32_t v = w[r] - ((sum[r] * eps + half) >> shift);
-        w[r] = (int16_t)mz_sat(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+// Makes the sums those of steps before they are shifted, with the rounding.
+static void scale_sums(pairs_t *p, int32_t eps, int32_t shift) {
+    for (int32_t g = 0; g == 0 || g < p->n; g += GROUP) {
+        int32_t half = g == 0 && shift > 0 ? 1 << (shift - 1) : 0;
+        for (int32_t i = 0; i < 16; ++i) {
+            p->sums[g / GROUP][i] = p->sums[g / GROUP][i] * eps + half;
+        }
     }
 }
 
@@ -85,16 +114,18 @@ static MZ_RARE void move_wide(int16_t *w, const int32_t *sum, int32_t count, int
     }
 }
 
-static MZ_BUSY void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, int32_t shift) {
+static MZ_BUSY void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narrow, bool fours, int32_t shift) {
     int32_t sum[32];
     uint32_t next = 0;
     for (int32_t c = 0; c < l->out_c; ++c) {
         int16_t *row = l->master + c * l->k;
         for (int32_t start = 0; start < l->k; start += 32) {
             int32_t count = mz_min(32, l->k - start);
-            gather(p, next++, sum);
-            if (narrow) {
-                move_narrow(row + start, sum, count, l->eps_w, shift);
+            gather(p, next++, count, sum);
+            if (fours) {
+                mz_move_fours(row + start, sum, count, shift);
+            } else if (narrow) {
+                mz_move_any(row + start, sum, count, shift);
             } else {
                 move_wide(row + start, sum, count, l->eps_w, shift);
             }
@@ -102,69 +133,56 @@ static MZ_BUSY void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narro
     }
 }
 
-// Up to four pairs: the table holds the steps themselves. A master less any step of more
-// than twice the limit is at its limit.
+// One or two pairs, rows of whole eights, small steps.
 static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
-    int32_t steps[16];
-    uint32_t words[GROUP];
+    uint32_t steps[16];
     uint32_t next = 0;
-    bool halves = l->k % 4 == 0;
-#if MZ_DSP
-    int16_t tops[16];
-#endif
-    for (int32_t i = 0; i < 1 << p->n; ++i) {
-        int64_t step = mz_rsh((int64_t)p->sums[0][i] * l->eps_w, shift);
-        steps[i] = mz_clip(step, -2 * MZ_MASTER_LIMIT, 2 * MZ_MASTER_LIMIT);
-        halves = halves && mz_within(steps[i], -32000, 32000);
-#if MZ_DSP
-        tops[i] = (int16_t)(MZ_STEP_TOP - steps[i]);
-#endif
+    int32_t k = l->k;
+    int32_t last = (1 << p->n) - 1;
+    for (int32_t i = 0; i < 16; ++i) {
+        steps[i] = mz_halves(p->sums[0][i & last] >> shift, p->sums[0][(i >> 2) & last] >> shift);
     }
-    for (int32_t c = 0; c < l->out_c; ++c) {
-        int16_t *row = l->master + c * l->k;
+    int32_t down = p->sums[0][0] >> shift;
+    int32_t up = p->sums[0][1] >> shift;
+    int16_t *row = l->master;
 #if MZ_DSP
-        if (halves && p->n <= 2) {
-            if (p->n == 1) {
-                mz_row_one_pair(row, l->k, p->streams[0], next, steps);
-            } else {
-                mz_row_two_pairs(row, l->k, p->streams, next, tops);
-            }
-            next += mz_row_words(l->k);
+    mz_one_t one = {mz_both(255 - down), mz_both(255 - up),
+        0x01ff01ff, 0x01000100, MZ_HASH1, p->streams[0].key2, MZ_HASH2};
+#endif
+    for (int16_t *end = row + l->out_c * k; row != end; row += k) {
+#if MZ_DSP
+        if (p->n == 1 && k % 16 == 0) {
+            next += mz_row_words(k);
+            mz_row_one(row + k, k, next - 1 + p->streams[0].key1, &one);
             continue;
         }
 #endif
-        if (p->n == 1) {
-            mz_row_any(row, l->k, p->streams[0], next, steps);
-            next += mz_row_words(l->k);
+#if !MZ_DSP
+        if (p->n == 1 && up == -down) {
+            mz_row_one(row, k, p->streams[0], next, down);
+            next += mz_row_words(k);
             continue;
         }
-        for (int32_t start = 0; start < l->k; start += 32) {
-            draw(p, 0, next++, words);
-            int32_t count = l->k - start;
-            if (count < 32) {
-                mz_few_steps(row + start, count, words, p->n, steps);
-                break;
-            }
-#if MZ_DSP
-            if (halves) {
-                mz_run_of_halves(row + start, words, tops);
-            } else {
-                mz_few_steps(row + start, 32, words, p->n, steps);
-            }
-#else
-            mz_run_of_steps(row + start, words, steps);
 #endif
-        }
+        mz_row_two(row, k, p->streams, p->n, next, steps);
+        next += mz_row_words(k);
     }
 }
 
 static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
     pairs_t p;
     open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid);
-    if (n > 0 && n <= GROUP) {
+    // The largest step, before it is shifted, with its rounding.
+    int64_t most = most_of(pairs, n) * l->eps_w + ((int64_t)1 << shift);
+    bool narrow = most < 1 << 30;
+    bool small = narrow && most >> shift <= MZ_STEP_MOST;
+    if (narrow) {
+        scale_sums(&p, l->eps_w, shift);
+    }
+    if (small && (n == 1 || n == 2) && l->k % 8 == 0) {
         few_pairs(l, &p, shift);
     } else {
-        many_pairs(l, &p, fits_narrow(pairs, n, l->eps_w, shift), shift);
+        many_pairs(l, &p, narrow, small && l->k % 4 == 0, shift);
     }
 }
 
@@ -176,7 +194,7 @@ static MZ_RARE void update_channels(const mz_layer_t *l, bool scales, const int3
     open_pairs(&p, pairs, n, 4 * (uint32_t)l->tid + (scales ? 3 : 1));
     for (int32_t c = 0; c < l->out_c; ++c) {
         if ((c & 31) == 0) {
-            gather(&p, (uint32_t)c >> 5, sum);
+            gather(&p, (uint32_t)c >> 5, 32, sum);
         }
         int32_t mult = scales ? mz_layer_mult(l, c) : 0;
         int32_t unit = scales ? mult >> 8 : mz_bias_eps(l, c);

@@ -153,13 +153,13 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     mz_view_open(&view, &layer, op, &pass);
     measure_view(name, op, "wide-eps1", "wide-eps1-pack", &view);
     measure_pair(name, op, "wide-pair", &view);
-    static const char *const names[] = {"update1", "update2", "update4", "update16"};
+    static const char *const names[] = {"update1", "update2", "update4", "update8", "update16"};
     int32_t pairs[32];
     for (int32_t j = 0; j < 16; ++j) {
         pairs[2 * j] = 1000 + j;
         pairs[2 * j + 1] = j % 2 ? 300 + j : -200 - j;
     }
-    for (int32_t i = 0, n = 1; i < 4; ++i, n *= n == 4 ? 4 : 2) {
+    for (int32_t i = 0, n = 1; i < 5; ++i, n *= 2) {
         COUNT(ticks, mz_update(&layer, 1, pairs, n, 8));
         print(name, op, names[i], ticks);
     }

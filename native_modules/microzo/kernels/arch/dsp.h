@@ -50,12 +50,6 @@ static inline int32_t mz_smmulr(int32_t a, int32_t b) {
     return r;
 }
 
-static inline int32_t mz_ssat8(int32_t a) {
-    int32_t r;
-    __asm ("ssat %0, #8, %1" : "=r" (r) : "r" (a));
-    return r;
-}
-
 // Both halves v, which must fit in 16 bits.
 static inline uint32_t mz_both(int32_t v) {
     return ((uint32_t)v & 0xffff) * 0x00010001u;

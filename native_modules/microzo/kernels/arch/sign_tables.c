@@ -8,35 +8,57 @@
 
 #define GROUPS 8 // in a word of signs
 
-static inline int32_t input(const mz_layer_t *l, int32_t r) {
-    return r < l->k ? l->in[r] - l->in_zp : 0;
-}
+#if MZ_THUMB1
+typedef int32_t input_t; // expanded
+#else
+typedef int16_t input_t;
+#endif
 
 int32_t mz_signs_bytes(int32_t k) {
     return (int32_t)mz_row_words(k) * GROUPS * 16 * 2;
 }
 
+// The sum for the signs i and, negative, that for the opposite ones.
+static inline void put(int16_t *sums, int32_t i, int32_t v) {
+    sums[i] = (int16_t)v;
+    sums[15 - i] = (int16_t)-v;
+}
+
+// Made from the expanded input, which ends with zeros.
 void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data) {
     const mz_layer_t *l = view->layer;
+    const input_t *x = (const input_t *)(const void *)l->scratch;
     int16_t *sums = data;
     signs->layer = l;
     signs->stream = view->weight_stream;
     signs->words = (int32_t)mz_row_words(l->k);
     signs->data = data;
-    for (int32_t i = 0; i < GROUPS * signs->words; ++i) {
-        // Bits 4g..4g+3 belong to the inputs 4q + b with q = 4 * (g & 1) and up, b = g / 2.
-        int32_t g = i & 7;
-        int32_t r = 32 * (i >> 3) + 16 * (g & 1) + (g >> 1);
-        int32_t v0 = input(l, r), v1 = input(l, r + 4), v2 = input(l, r + 8), v3 = input(l, r + 12);
-        int32_t low[4] = {v0 + v1, v1 - v0, v0 - v1, -v0 - v1};
-        int32_t high = v2 + v3;
-        for (int32_t j = 0; j < 4; ++j) {
-            sums[0] = (int16_t)(low[0] + high);
-            sums[1] = (int16_t)(low[1] + high);
-            sums[2] = (int16_t)(low[2] + high);
-            sums[3] = (int16_t)(low[3] + high);
-            sums += 4;
-            high = j == 0 ? v3 - v2 : j == 1 ? v2 - v3 : -v2 - v3;
+    for (int32_t left = l->k4; left > 0; left -= 32, x += 32) {
+        for (int32_t g = 0; g < GROUPS; ++g, sums += 16) {
+            // Bits 4g..4g+3 belong to the inputs 4q + b with q = 4 * (g & 1) and up, b = g / 2.
+            int32_t r = 16 * (g & 1) + (g >> 1);
+            const input_t *from = x + r;
+            int32_t v0, v1, v2, v3;
+            if (left >= 32) {
+                v0 = from[0];
+                v1 = from[4];
+                v2 = from[8];
+                v3 = from[12];
+            } else {
+                v0 = r < left ? from[0] : 0;
+                v1 = r + 4 < left ? from[4] : 0;
+                v2 = r + 8 < left ? from[8] : 0;
+                v3 = r + 12 < left ? from[12] : 0;
+            }
+            int32_t a = v0 + v1;
+            int32_t b = v1 - v0;
+            #pragma GCC unroll 2
+            for (int32_t high = 0, v = v2 + v3; high < 8; high += 4, v = v3 - v2) {
+                put(sums, high, v + a);
+                put(sums, high + 1, v + b);
+                put(sums, high + 2, v - b);
+                put(sums, high + 3, v - a);
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
 }
 
 void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    (void)kind;
+    dot->kind = kind;
     dot->x = (const int32_t *)x + begin;
     dot->x_end = (const int32_t *)x + end;
 }
@@ -77,18 +77,24 @@ __attribute__((naked, noinline)) static void two_masters(const void *x, const vo
     __asm volatile (TWO_ROWS(LOAD_MASTER, "2"));
 }
 
-void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
-    two_int8(dot->x, dot->rows[0], dot->rows[1], dot->x_end, sums);
+typedef void (*two_fun_t)(const void *x, const void *a, const void *b, const void *x_end, int32_t *sums);
+
+// The last row is repeated.
+static inline __attribute__((always_inline)) void all_rows(const mz_dot_t *dot, int32_t n, int32_t *sums,
+    two_fun_t sum_two) {
+    const uint8_t *row = dot->row;
+    for (; n > 0; n -= 2, sums += 2) {
+        const uint8_t *other = n > 1 ? row + dot->pitch : row;
+        sum_two(dot->x, row, other, dot->x_end, sums);
+        row = other + dot->pitch;
+    }
 }
 
-void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
-    two_masters(dot->x, dot->rows[0], dot->rows[1], dot->x_end, sums);
-}
-
-void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
+static MZ_BUSY void wide_rows(const mz_dot_t *dot, int32_t n, int32_t *sums) {
     int32_t mask = (int32_t)dot->mask;
-    for (int32_t row = 0; row < MZ_ROWS; ++row) {
-        const int16_t *w = dot->rows[row];
+    const uint8_t *row = dot->row;
+    for (; n > 0; --n, row += dot->pitch) {
+        const int16_t *w = (const int16_t *)(const void *)row;
         int32_t sum = 0;
         for (const int32_t *x = dot->x; x != dot->x_end; x += 4) {
             sum += (w[0] & mask) * x[0];
@@ -97,8 +103,17 @@ void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
             sum += (w[3] & mask) * x[3];
             w += 4;
         }
-        sums[row] = sum;
-        dot->rows[row] = w;
+        *sums++ = sum;
+    }
+}
+
+void mz_dot(const mz_dot_t *dot, int32_t n, int32_t *sums) {
+    if (dot->kind == MZ_ROWS_INT8) {
+        all_rows(dot, n, sums, two_int8);
+    } else if (dot->kind == MZ_ROWS_MASTER) {
+        all_rows(dot, n, sums, two_masters);
+    } else {
+        wide_rows(dot, n, sums);
     }
 }
 

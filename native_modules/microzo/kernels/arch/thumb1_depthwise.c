@@ -124,10 +124,8 @@ void mz_dw_channels(const mz_view_t *view) {
             ++in_c;
         }
     }
-    if (fast_view && (l->act_min > -128 || l->act_max < 127)) {
-        for (int32_t i = 0; i < l->out_size; ++i) {
-            l->out[i] = (int8_t)mz_sat(l->out[i], l->act_min, l->act_max);
-        }
+    if (fast_view) {
+        mz_clamp(l, l->out, l->out_size);
     }
 }
 

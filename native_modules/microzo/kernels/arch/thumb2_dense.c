@@ -13,55 +13,72 @@
 
 #if MZ_DSP
 
-// Bytes of code for a round of eight inputs.
+// Bytes of code for a round of eight inputs, and of what takes four before the loop.
 static const uint8_t round_code[] = {19 * 4, 27 * 4, 19 * 4};
+static const uint8_t four_code[] = {12 * 4, 16 * 4, 12 * 4};
 #define UNROLL 2
 
-// r0 input, r1 r2 rows, r3 r4 sums, r5..r8 inputs, r9..r12 weights, lr a constant. On the
-// stack: the end of the input, the arguments. With an odd number of fours the first of them comes
-// alone.
-#define DOT(row4, row8, check) \
-    ".syntax unified\n" \
+// The inner loop of a kind, which begins at `label`; before it what takes the first four of an odd
+// number of fours.
+#define LOOP(label, row4, row8, check) \
     ".macro mz_four from:req, sum:req\n" \
     row4 \
     ".endm\n" \
     ".macro mz_eight from:req, sum:req\n" \
     row8 \
     ".endm\n" \
-    "    push {r0, r1, r4-r11, lr}\n" \
-    "    ldm r0, {r0-r2, r5-r7, r12}\n" \
-    "    adr lr, 1f\n" \
-    "    add r6, lr\n" \
-    "    mov lr, r5\n" \
-    "    movs r3, #0\n" \
-    "    movs r4, #0\n" \
-    "    push {r12}\n" \
-    "    cbz r7, 0f\n" \
+    "    .balign 4\n" \
     "    ldrd r7, r8, [r0], #8\n" \
     "    mz_four r1, r3\n" \
     "    mz_four r2, r4\n" \
-    "0:\n" \
     "    bx r6\n" \
     "    .balign 4\n" \
-    "1:\n" \
+    label ":\n" \
     "    .rept " STRING(UNROLL) "\n" \
-    "    ldm r0!, {r5-r8}\n" \
+    "    ldm.w r0!, {r5-r8}\n" \
     "    mz_eight r1, r3\n" \
     "    mz_eight r2, r4\n" \
     "    .endr\n" \
     check \
     "    cmp r0, r12\n" \
-    "    bne 1b\n" \
-    "    pop {r5-r7}\n" \
-    "    strd r1, r2, [r6, #4]\n" \
-    "    strd r3, r4, [r7]\n" \
-    "    pop {r4-r11, pc}\n" \
+    "    bne.w " label "b\n" \
     ".purgem mz_four\n" \
     ".purgem mz_eight\n"
 
-__attribute__((naked, noinline)) void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
-    __asm volatile (DOT(
-        "    ldr r9, [\\from], #4\n"
+// Two rows at a time: r0 input, r1 r2 rows, r3 r4 sums, r5..r8 inputs, r9..r12 weights, lr a
+// constant. On the stack: the input, rows to go, where their sums go, pitch, the loop's two
+// entries, the end of the input. The last row is repeated if it has no second one.
+__attribute__((naked, noinline)) void mz_dot(const mz_dot_t *dot, int32_t n, int32_t *sums) {
+    __asm volatile (
+        ".syntax unified\n"
+        "    push {r4-r11, lr}\n"
+        "    ldm r0, {r3-r10}\n"
+        "    mov lr, r6\n"
+        "    adr.w r6, 1f\n"
+        "    cmp r10, #1\n"
+        "    it eq\n"
+        "    adreq.w r6, 2f\n"
+        "    it gt\n"
+        "    adrgt.w r6, 3f\n"
+        "    add r7, r6\n"
+        "    add r8, r6\n"
+        "    mov r0, r3\n"
+        "    push {r0-r2, r5, r7, r8, r9}\n"
+        "    mov r2, r4\n"
+        "4:\n"
+        "    ldrd r0, r3, [sp]\n"
+        "    ldrd r4, r6, [sp, #12]\n"
+        "    ldrd r7, r12, [sp, #20]\n"
+        "    mov r1, r2\n"
+        "    subs r3, #2\n"
+        "    it ge\n"
+        "    addge r2, r4\n"
+        "    str r3, [sp, #4]\n"
+        "    movs r3, #0\n"
+        "    movs r4, #0\n"
+        "    bx r7\n"
+        LOOP("1",
+        "    ldr.w r9, [\\from], #4\n"
         "    sxtb16 r11, r9\n"
         "    sxtb16 r9, r9, ror #8\n"
         "    smlad \\sum, r11, r7, \\sum\n"
@@ -75,11 +92,16 @@ __attribute__((naked, noinline)) void mz_dot_int8(mz_dot_t *dot, int32_t *sums) 
         "    sxtb16 r10, r10, ror #8\n"
         "    smlad \\sum, r11, r7, \\sum\n"
         "    smlad \\sum, r10, r8, \\sum\n",
-        ""));
-}
-
-__attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
-    __asm volatile (DOT(
+        "")
+        "5:\n"
+        "    ldrd r5, r6, [sp, #4]\n"
+        "    strd r3, r4, [r6], #8\n"
+        "    str r6, [sp, #8]\n"
+        "    cmp r5, #0\n"
+        "    bgt 4b\n"
+        "    add sp, #28\n"
+        "    pop {r4-r11, pc}\n"
+        LOOP("2",
         "    ldrd r11, r12, [\\from], #8\n"
         "    sadd16 r11, r11, lr\n"
         "    sadd16 r12, r12, lr\n"
@@ -87,7 +109,7 @@ __attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums
         "    sxtb16 r12, r12, ror #8\n"
         "    smlad \\sum, r11, r7, \\sum\n"
         "    smlad \\sum, r12, r8, \\sum\n",
-        "    ldm \\from!, {r9-r12}\n"
+        "    ldm.w \\from!, {r9-r12}\n"
         "    .irp w, r9, r10, r11, r12\n"
         "    sadd16 \\w, \\w, lr\n"
         "    .endr\n"
@@ -98,34 +120,35 @@ __attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums
         "    smlad \\sum, r10, r6, \\sum\n"
         "    smlad \\sum, r11, r7, \\sum\n"
         "    smlad \\sum, r12, r8, \\sum\n",
-        "    ldr r12, [sp]\n"));
-}
-
-__attribute__((naked, noinline)) void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
-    __asm volatile (DOT(
+        "    ldr r12, [sp, #24]\n")
+        "    b 5b\n"
+        LOOP("3",
         "    ldrd r11, r12, [\\from], #8\n"
-        "    and r11, lr\n"
-        "    and r12, lr\n"
+        "    and.w r11, r11, lr\n"
+        "    and.w r12, r12, lr\n"
         "    smlad \\sum, r11, r7, \\sum\n"
         "    smlad \\sum, r12, r8, \\sum\n",
-        "    ldm \\from!, {r9-r12}\n"
+        "    ldm.w \\from!, {r9-r12}\n"
         "    .irp w, r9, r10, r11, r12\n"
-        "    and \\w, lr\n"
+        "    and.w \\w, \\w, lr\n"
         "    .endr\n"
         "    smlad \\sum, r9, r5, \\sum\n"
         "    smlad \\sum, r10, r6, \\sum\n"
         "    smlad \\sum, r11, r7, \\sum\n"
         "    smlad \\sum, r12, r8, \\sum\n",
-        "    ldr r12, [sp]\n"));
+        "    ldr r12, [sp, #24]\n")
+        "    b 5b\n"
+    );
 }
 
 void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    uint32_t rest = (uint32_t)(end - begin) >> 3;
+    int32_t rest = (end - begin) >> 3;
     dot->x = (const uint8_t *)x + 2 * begin;
     dot->x_end = (const uint8_t *)x + 2 * end;
-    dot->odd = (uint32_t)(end - begin) & 4;
-    // Its lowest bit says Thumb. Without a round left over, the loop is entered at its end.
+    // The lowest bit says Thumb. Without a round left over, the loop is entered at its end.
     dot->entry = (UNROLL - (rest & (UNROLL - 1))) * round_code[kind] + 1;
+    dot->first = (end - begin) & 4 ? 1 - four_code[kind] : dot->entry;
+    dot->kind = kind;
     if (kind == MZ_ROWS_MASTER) {
         dot->mask = 0x00800080; // the rounding
     }
@@ -136,14 +159,22 @@ void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t
 // Inputs in a round.
 #define UNROLL 4
 
+// What five rows are summed from; the order of the fields is known to the assembly.
+typedef struct {
+    const void *x;
+    const uint8_t *rows[MZ_ROWS];
+    uint32_t mask;
+    const void *x_end;
+} five_t;
+
 // r0 input, r1..r5 rows, r6..r10 sums, r11 an input, r12 a weight, lr the mask. On the stack:
-// the end of the input, the arguments.
+// the end of the input, where the sums go.
 #define DOT(row) \
     ".syntax unified\n" \
     ".macro mz_row from:req, sum:req\n" \
     row \
     ".endm\n" \
-    "    push {r0, r1, r4-r11, lr}\n" \
+    "    push {r1, r4-r11, lr}\n" \
     "    ldm r0, {r0-r5, r6, r7}\n" \
     "    mov lr, r6\n" \
     "    push {r7}\n" \
@@ -163,20 +194,18 @@ void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t
     "    ldr r12, [sp]\n" \
     "    cmp r0, r12\n" \
     "    bne 1b\n" \
-    "    pop {r0, r11, r12}\n" \
-    "    adds r11, #4\n" \
-    "    stm r11, {r1-r5}\n" \
-    "    stm r12, {r6-r10}\n" \
+    "    pop {r0, r11}\n" \
+    "    stm r11, {r6-r10}\n" \
     "    pop {r4-r11, pc}\n" \
     ".purgem mz_row\n"
 
-__attribute__((naked, noinline)) void mz_dot_int8(mz_dot_t *dot, int32_t *sums) {
+__attribute__((naked, noinline)) static void five_int8(const five_t *five, int32_t *sums) {
     __asm volatile (DOT(
         "    ldrsb r12, [\\from], #1\n"
         "    mla \\sum, r12, r11, \\sum\n"));
 }
 
-__attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums) {
+__attribute__((naked, noinline)) static void five_master(const five_t *five, int32_t *sums) {
     __asm volatile (DOT(
         "    ldrsh r12, [\\from], #2\n"
         "    add.w r12, r12, #128\n"
@@ -184,15 +213,45 @@ __attribute__((naked, noinline)) void mz_dot_master(mz_dot_t *dot, int32_t *sums
         "    mla \\sum, r12, r11, \\sum\n"));
 }
 
-__attribute__((naked, noinline)) void mz_dot_wide(mz_dot_t *dot, int32_t *sums) {
+__attribute__((naked, noinline)) static void five_wide(const five_t *five, int32_t *sums) {
     __asm volatile (DOT(
         "    ldrsh r12, [\\from], #2\n"
         "    and.w r12, r12, lr\n"
         "    mla \\sum, r12, r11, \\sum\n"));
 }
 
+typedef void (*five_fun_t)(const five_t *five, int32_t *sums);
+
+// The last row is repeated.
+static inline __attribute__((always_inline)) void all_rows(const mz_dot_t *dot, int32_t n, int32_t *sums,
+    five_fun_t sum_five) {
+    five_t five;
+    const uint8_t *row = dot->row;
+    five.x = dot->x;
+    five.mask = dot->mask;
+    five.x_end = dot->x_end;
+    for (; n > 0; n -= MZ_ROWS, sums += MZ_ROWS) {
+        #pragma GCC unroll 5
+        for (int32_t i = 0; i < MZ_ROWS; ++i) {
+            five.rows[i] = row;
+            row += i + 1 < n ? dot->pitch : 0;
+        }
+        sum_five(&five, sums);
+    }
+}
+
+void mz_dot(const mz_dot_t *dot, int32_t n, int32_t *sums) {
+    if (dot->kind == MZ_ROWS_INT8) {
+        all_rows(dot, n, sums, five_int8);
+    } else if (dot->kind == MZ_ROWS_MASTER) {
+        all_rows(dot, n, sums, five_master);
+    } else {
+        all_rows(dot, n, sums, five_wide);
+    }
+}
+
 void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end) {
-    (void)kind;
+    dot->kind = kind;
     dot->x = (const int16_t *)x + begin;
     dot->x_end = (const int16_t *)x + end;
 }
@@ -214,9 +273,19 @@ void mz_dense_expand(const mz_layer_t *l, int kind, void *expanded) {
     mz_word_t *to = expanded;
     uint32_t add = mz_both(-l->in_zp);
     if (kind == MZ_ROWS_INT8) {
-        #pragma GCC unroll 2
-        for (; from != end; to += 2) {
+        if (l->k & 4) {
             put_four(*from++, add, MZ_ROWS_INT8, to);
+            to += 2;
+        }
+        while (from != end) {
+            __asm volatile (
+                "ldrd r5, r7, [%0], #8\n"
+                "sxtab16 r4, %2, r5\n"
+                "sxtab16 r5, %2, r5, ror #8\n"
+                "sxtab16 r6, %2, r7\n"
+                "sxtab16 r7, %2, r7, ror #8\n"
+                "stm %1!, {r4-r7}\n"
+                : "+r" (from), "+r" (to) : "r" (add) : "r4", "r5", "r6", "r7", "memory");
         }
     } else {
         for (; from != end; to += 2) {
