@@ -26,6 +26,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
     The recipe is one that `check` lets pass.
     """
+    selection.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
     alone = len(recipe["stages"]) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
@@ -78,7 +79,11 @@ def _fitting(model, program, choices, room, double):
             if note:
                 program["notes"].append("%s, %s instead" % (note, _describe(spec)))
             return spec
-        note = note or "no %s, which needs %d bytes" % (_describe(spec), needed)
+        note = note or "no %s, which needs %d bytes (room: %d)" % (
+            _describe(spec),
+            needed,
+            room,
+        )
     if note:
         program["notes"].append(note)
     return None if program["stages"] else spec

@@ -22,6 +22,11 @@ _RESERVE = 14336  # bytes of a board's heap that a run leaves to files and small
 _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
 
 
+def _check(name, value, low=1, high=(1 << 30) - 1):
+    if not isinstance(value, int) or not low <= value <= high:
+        raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
+
+
 def resume(model, journal, **options):
     """A Trainer that continues the run of a journal file; give its `run` the same data.
 
@@ -54,10 +59,12 @@ class Trainer:
         cache=None,
         cache_file=None,
     ):
-        if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
-            raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
-        if sync_every < 1 or checkpoint_every < 1:
-            raise ValueError("sync_every and checkpoint_every are at least 1")
+        _check("seed", seed, 0)
+        _check("node", node, 0, 65535)
+        _check("sync_every", sync_every)
+        _check("checkpoint_every", checkpoint_every)
+        _check("ram", ram or 0, 0)
+        _check("cache", cache or 0, 0)
         if recipe is not None:
             if journal is not None and files.exists(journal):
                 raise ValueError(
@@ -118,6 +125,7 @@ class Trainer:
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
         from . import forget, program, tables
 
+        _check("samples", samples)
         forget("tables")
         program.check(self.recipe)
         stages.load_code(self.recipe["stages"])
@@ -151,8 +159,8 @@ class Trainer:
 
         After an interruption call it again with the same data: it goes on, to the same bits.
         """
-        if steps is not None and steps < 1:
-            raise ValueError("steps is at least 1, or None for the recipe's, not %s" % steps)
+        if steps is not None:
+            _check("steps", steps)
         self._prepare(data, steps)
         return self._loop()
 
