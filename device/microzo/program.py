@@ -6,7 +6,7 @@ from . import gradient, selection, stages
 from . import layout as L
 from . import plan as planner
 
-_CHOSEN = ("spsa", "elastic", "entropy", "node")  # kinds of stages that train the layers one gives
+CHOSEN = ("spsa", "elastic", "entropy", "node")  # kinds of stages that train the layers one gives
 
 
 def check(recipe):
@@ -58,8 +58,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] not in _CHOSEN for s in recipe["stages"]):
-        program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(_CHOSEN))
+    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in recipe["stages"]):
+        program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
     if not program["stages"]:
         raise ValueError(
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))

@@ -1,16 +1,12 @@
 """`microzo simulate RECIPE...`: many training runs on this computer, side by side."""
 
-import json
 import os
-import pathlib
 
 import click
 import rich.console
 import rich.table
 
-import microzo.recipes
-
-from .. import datasets
+from .. import datasets, recipefile
 from ..study import accuracy, networks, runs
 from .common import json_option, progress, report
 
@@ -54,14 +50,7 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
 
 def recipe(name):
     """A recipe by name (stages of several: realign+head), or from a .json file."""
-    if not name.endswith(".json"):
-        return runs.recipe_of(name)
-    try:
-        made = json.loads(pathlib.Path(name).read_text())
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{name} is no JSON: {error}") from None
-    microzo.recipes.check(made)
-    return made
+    return recipefile.read(name) if name.endswith(".json") else runs.recipe_of(name)
 
 
 def shift(text, data="fashion"):
