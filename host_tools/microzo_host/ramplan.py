@@ -14,6 +14,7 @@ import microzo
 import microzo.checkpoint
 import microzo.journal
 import microzo.layout
+import microzo.opening
 import microzo.options
 import microzo.plan
 import microzo.program
@@ -132,7 +133,7 @@ def room(model, recipe, ram, romfs):
     """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
     reserve. It is measured there while the code that chooses the program is loaded."""
     fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.PLANNING)
-    return _heap(ram) - fixed - microzo.trainer._RESERVE
+    return _heap(ram) - fixed - microzo.opening.RESERVE
 
 
 def needs(model, program):
