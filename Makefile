@@ -102,7 +102,7 @@ test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q
 
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
-	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q
+	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \

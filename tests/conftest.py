@@ -1,8 +1,16 @@
 """What all tests share: emulated boards."""
 
+import signal
+
 import pytest
 
 from microzo_host.emulator import Board
+
+
+def pytest_configure():
+    """Background jobs of a script, and what they start, ignore the Ctrl-C that tests send."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

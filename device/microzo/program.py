@@ -6,7 +6,7 @@ from . import gradient, selection, stages
 from . import layout as L
 from . import plan as planner
 
-_CHOSEN = ("spsa", "elastic", "entropy", "node")  # kinds of stages that train the layers one gives
+CHOSEN = ("spsa", "elastic", "entropy", "node")  # kinds of stages that train the layers one gives
 
 
 def check(recipe):
@@ -26,6 +26,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     None; double: the state is kept twice (no journal). ValueError if nothing can be trained.
     The recipe is one that `check` lets pass.
     """
+    selection.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
     alone = len(recipe["stages"]) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
@@ -57,8 +58,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] not in _CHOSEN for s in recipe["stages"]):
-        program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(_CHOSEN))
+    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in recipe["stages"]):
+        program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
     if not program["stages"]:
         raise ValueError(
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
@@ -78,7 +79,11 @@ def _fitting(model, program, choices, room, double):
             if note:
                 program["notes"].append("%s, %s instead" % (note, _describe(spec)))
             return spec
-        note = note or "no %s, which needs %d bytes" % (_describe(spec), needed)
+        note = note or "no %s, which needs %d bytes (room: %d)" % (
+            _describe(spec),
+            needed,
+            room,
+        )
     if note:
         program["notes"].append(note)
     return None if program["stages"] else spec

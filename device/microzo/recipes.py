@@ -133,7 +133,7 @@ _RANGES = {
     "stats": (0, 255),
     "train_head": (0, 1),
 }
-_OPTIONAL = (
+OPTIONAL = (  # of spsa, elastic and entropy
     "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
 )  # fmt: skip
 _NAMES = {"guard": ("all", "held", "free", ""), "rule": RULES, "schedule": SCHEDULES}
@@ -165,17 +165,20 @@ def check(made):
     for key in ("name", "samples", "holdout", "stages"):
         if key not in made:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
-    if not 1 <= made["samples"] <= 4096 or not 0 <= made["holdout"] <= 90 or not made["stages"]:
-        raise ValueError(
-            "a recipe has 1..4096 samples, a holdout of 0..90 per cent and at least one stage"
-        )
+    for key, low, high in (("samples", 1, 4096), ("holdout", 0, 90)):
+        if not isinstance(made[key], int) or not low <= made[key] <= high:
+            raise ValueError("%s of a recipe is %d..%d, not %r" % (key, low, high, made[key]))
+    if not isinstance(made["stages"], (list, tuple)) or not made["stages"]:
+        raise ValueError("stages of a recipe is a list of at least one stage")
     split = made.get("split", "size")
     if split != "size" and (not isinstance(split, int) or not 0 <= split <= 255):
         raise ValueError('split is "size" or the number of an operator, not %r' % (split,))
     for stage in made["stages"]:
-        kind = stage.get("kind")
+        if not isinstance(stage, dict):
+            raise ValueError("a stage is a dict with a kind and its settings, not %r" % (stage,))
+        kind = str(stage.get("kind"))
         if kind not in _STAGES:
-            raise ValueError("unknown stage %r, there are %s" % (kind, ", ".join(sorted(_STAGES))))
+            raise ValueError("unknown stage %s, there are %s" % (kind, ", ".join(sorted(_STAGES))))
         known = _STAGES[kind]
         for key in known:
             if key not in stage:
@@ -183,7 +186,7 @@ def check(made):
         for key in stage:
             if key not in known and not _optional(kind, key):
                 raise ValueError(
-                    "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(sorted(known)))
+                    "stage %s has no setting %r, it has %s" % (kind, key, ", ".join(keys(kind)))
                 )
             _check_value(kind, key, stage[key])
         _check_options(kind, stage, known)
@@ -193,8 +196,14 @@ def check(made):
         raise ValueError("split and pick both choose the operators, take one of them")
 
 
+def keys(kind):
+    """Names of the settings of a kind of stage, those that may be left out among them."""
+    found = [key for key in _STAGES[kind] if key != "kind"]
+    return sorted(found + list(OPTIONAL if "sides" in found else ()))
+
+
 def _optional(kind, key):
-    return "sides" in _STAGES[kind] and key in _OPTIONAL
+    return "sides" in _STAGES[kind] and key in OPTIONAL
 
 
 def _check_options(kind, stage, known):

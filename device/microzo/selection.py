@@ -17,18 +17,17 @@ def choose(plan, layers):
     if isinstance(layers, str):
         if layers[:4] == "last" and layers[4:].isdigit() and 1 <= int(layers[4:]) <= len(ops):
             return ops[-int(layers[4:]) :]
-    if isinstance(layers, (str, int)):
+    if not isinstance(layers, (list, tuple, set, range)):
         raise ValueError(
             'layers is "auto", "all", "last1".."last%d" or a list of operators, not %r'
             % (len(ops), layers)
         )
-    chosen = sorted(set(layers))
-    for i in chosen:
+    for i in layers:
         if i not in ops:
             raise ValueError("operator %s has nothing to train, choose from %s" % (i, ops))
-    if not chosen:
+    if not layers:
         raise ValueError("layers is empty, choose from %s" % ops)
-    return chosen
+    return [i for i in ops if i in layers]
 
 
 def nodes(plan, layers):

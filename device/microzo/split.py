@@ -31,6 +31,10 @@ def nodes(plan, recipe, ops):
     """Those of `ops` that are trained by nodes."""
     last = plan[L.N_OPS] - 1
     if recipe["split"] != "size":
+        if recipe["split"] > last:
+            raise ValueError(
+                "split is an operator, 0..%d of this model, not %d" % (last, recipe["split"])
+            )
         return [i for i in ops if recipe["split"] <= i != last]
     weight = _stage(recipe, "spsa")
     node = _stage(recipe, "node")

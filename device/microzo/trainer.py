@@ -1,13 +1,12 @@
-"""Runs the stages of a recipe: write a record, apply it, keep or roll back, resume."""
-
-import json
+"""Runs the stages of a recipe: write a record, apply it, keep or roll back, resume. How a run
+begins is in opening.py."""
 
 from . import (
     cache,
     checkpoint,
     clock,
     files,
-    memory,
+    forget,
     record,
     replayer,
     sampling,
@@ -18,8 +17,12 @@ from .guard import Guard, helps
 from .report import Step, outcome_line
 from .watch import Watch
 
-_RESERVE = 14336  # bytes of a board's heap that a run leaves to files and small objects
 _CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
+
+
+def _check(name, value, low=1, high=(1 << 30) - 1):
+    if not isinstance(value, int) or not low <= value <= high:
+        raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
 
 
 def resume(model, journal, **options):
@@ -54,10 +57,12 @@ class Trainer:
         cache=None,
         cache_file=None,
     ):
-        if not 0 <= seed < 1 << 30 or not 0 <= node < 1 << 16:
-            raise ValueError("seed is 0..2^30-1 and node 0..65535, not %s and %s" % (seed, node))
-        if sync_every < 1 or checkpoint_every < 1:
-            raise ValueError("sync_every and checkpoint_every are at least 1")
+        _check("seed", seed, 0)
+        _check("node", node, 0, 65535)
+        _check("sync_every", sync_every)
+        _check("checkpoint_every", checkpoint_every)
+        _check("ram", ram or 0, 0)
+        _check("cache", cache or 0, 0)
         if recipe is not None:
             if journal is not None and files.exists(journal):
                 raise ValueError(
@@ -116,32 +121,12 @@ class Trainer:
 
     def plan(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
-        from . import forget, program, tables
+        from . import opening
 
-        forget("tables")
-        program.check(self.recipe)
-        stages.load_code(self.recipe["stages"])
-        made, _ = self._resolve(samples, labelled, None, self._room())
-        needed = program.needs(self.model, made, self._journal is None)
-        return tables.MemoryPlan(needed, self._cache, made["notes"])
-
-    def _room(self):
-        if self.ram is not None:
-            return self.ram
-        free = memory.free()
-        return None if free is None else max(0, free + len(self.model.arena) - _RESERVE)
-
-    def _resolve(self, total, labelled, steps, room):
-        from . import program
-
-        double = self._journal is None
-        made = program.resolve(
-            self.model, self.recipe, self.layers, total, labelled, steps, room, double
-        )
-        needed = sum(program.needs(self.model, made, double).values())
-        if room is not None and needed > room:
-            raise memory.too_little("recipe %s" % made["recipe"], needed)
-        return made, needed
+        _check("samples", samples)
+        made = opening.plan(self, samples, labelled)
+        forget("opening")
+        return made
 
     # run
 
@@ -151,8 +136,8 @@ class Trainer:
 
         After an interruption call it again with the same data: it goes on, to the same bits.
         """
-        if steps is not None and steps < 1:
-            raise ValueError("steps is at least 1, or None for the recipe's, not %s" % steps)
+        if steps is not None:
+            _check("steps", steps)
         self._prepare(data, steps)
         return self._loop()
 
@@ -196,10 +181,8 @@ class Trainer:
             return
         self.model.check(data)
         k = self.model.k
-        if self.recipe is None:
-            self._restore(data)
-        else:
-            self._start(data, steps)
+        self._open(data, steps)
+        forget("opening")  # not needed again: the code makes room
         self._index, self._label = sampling.draw(
             k,
             data,
@@ -211,93 +194,16 @@ class Trainer:
         self._guards = {}
         self._data = data
 
-    def _start(self, data, steps):
-        """Program, state, arena and journal of a new run: the best program whose buffers can be
-        had."""
-        from . import program
+    def _open(self, data, steps):
+        if self.recipe is None:
+            self._restore(data)
+        else:
+            from . import opening
 
-        program.check(self.recipe)
-        program = None
-        notes = self._pick(data)
-        stages.load_code(self.recipe["stages"])
-        room = self._room()
-        labelled = sampling.labels_of(data, bytearray(self.model.sample_len))
-        while True:
-            made, needed = self._resolve(len(data), labelled, steps, room)
-            made["notes"] += notes
-            text = json.dumps(made)
-            made = None
-            memory.free()  # what planning left behind makes no holes between the large buffers
-            self.program = json.loads(text)
-            text = None
-            memory.free()
-            try:
-                self._allocate()
-                break
-            except MemoryError:
-                room = needed - 1  # free, but in pieces: try what needs less
-                self.model.reset()
-                self._gradient = self._mark = None
-        if self._journal is not None:
-            self._create_journal(data)
-        self.at = replayer.Position()
+            opening.start(self, data, steps)
 
-    def _pick(self, data):
-        """Sets `layers` if a stage asks for a choice and the user made none; what to note."""
-        if self.layers != "auto" or not any(s.get("pick") for s in self.recipe["stages"]):
-            return []
-        from . import forget, picker
-
-        self.layers, note = picker.pick(self, data)
-        forget("picker")
-        return [note]
-
-    def _allocate(self):
-        """The large buffers of all stages, largest first, while the heap is whole."""
-        from . import forget
-
-        pairs, activations = self._sizes()
-        for name in ("program", "selection", "split"):
-            forget(name)  # not needed again: the code makes room
-        memory.free()
-        for spec in self.program["stages"]:
-            if spec["kind"] in stages.GRADIENTS:
-                from .gradient import Gradient
-
-                self._gradient = None
-                self._gradient = Gradient(self.model, spec.get("conv", -1), spec["head"])
-        self.model.place(pairs)
-        if self.program["stages"][-1]["kind"] == "node":
-            self._gradient.nodes()
-        if self._journal is None:
-            self._mark = memory.take("the copy for roll-back", len(self.model.state))
-        self.model.reserve(activations)
-
-    def _sizes(self):
-        """(what is trained, bytes of the activations)."""
-        from . import program
-
-        needed = program.needs(self.model, self.program, False)
-        return program.selections(self.program), needed["activations"]
-
-    def _create_journal(self, data):
-        model = self.model
-        for path in self._checkpoints():
-            files.remove(path)
-        live = getattr(data, "live", False)  # samples that will not come again have no hash
-        data_hash = 0 if live else sampling.fingerprint(model.k, data, bytearray(model.sample_len))
-        text = json.dumps(self.program).encode()
-        rec = record.new(record.RECIPE, len(text), self._node)
-        record.payload(rec)[:] = text
-        header = journals.new_header(
-            model, self.seed, self._node, data_hash, model.k.crc32(text, 0, len(text))
-        )
-        self._run_crc = replayer.run_crc(model.k, header)
-        layout = replayer.layout_record(model, self._node)
-        journals.create(model.k, self._journal, header, (layout, rec))
-        self._writer = journals.Writer(model.k, self._journal, self._sync_every)
-
-    def _checkpoints(self):
+    def checkpoints(self):
+        """Files beside the journal."""
         return [self._journal + end for end in (".ck0", ".ck1", ".mark")]
 
     def _restore(self, data):
@@ -309,11 +215,13 @@ class Trainer:
         self._node = record.get16(header, 28)
         self._run_crc = r.run_crc
         if self._data is None:
+            from . import opening
+
             self._gradient = None
-            self._allocate()
+            opening.allocate(self)
         r.gradient = self._gradient
         at = r.scan()
-        r.restore(self._checkpoints())
+        r.restore(self.checkpoints())
         self._gradient = r.gradient
         r.close()
         if r.reader.end < r.reader.length:

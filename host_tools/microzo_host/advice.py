@@ -1,4 +1,5 @@
-"""What else a board could train: every recipe, the best set of layers, what tail would need."""
+"""What else a board could train: every recipe, fewer layers, the best set of them, what tail would
+need."""
 
 import dataclasses
 
@@ -18,12 +19,13 @@ UNIT = 8  # bytes; trained values of an operator begin on multiples of it
 @dataclasses.dataclass(frozen=True)
 class Alternative:
     """A recipe; `stages`: kinds that would run, fewer than the recipe's where they do not fit.
-    `peak` is 0 if it can train nothing of the model."""
+    `peak` and `needed` are 0 if it can train nothing of the model."""
 
     recipe: str
     romfs: bool
     stages: list
     peak: int
+    needed: int
     fits: bool
 
 
@@ -35,10 +37,54 @@ def alternatives(path, samples, ram):
             try:
                 made = ramplan.predict(path, recipe, "auto", samples, ram, romfs)
                 kinds = [stage["kind"] for stage in made.stages]
-                found.append(Alternative(recipe, romfs, kinds, made.peak, made.fits))
+                found.append(Alternative(recipe, romfs, kinds, made.peak, made.needed, made.fits))
             except ValueError:
-                found.append(Alternative(recipe, romfs, [], 0, False))
+                found.append(Alternative(recipe, romfs, [], 0, 0, False))
     return found
+
+
+def fewer(path, recipe, layers, samples, ram, romfs):
+    """The largest "lastN" with fewer operators than `layers` chooses with which a recipe fits, or
+    ""."""
+    plan = microzo.load(str(path)).plan
+    if not any(stage["kind"] in microzo.program.CHOSEN for stage in recipe["stages"]):
+        return ""
+    for n in range(len(microzo.selection.choose(plan, layers)) - 1, 0, -1):
+        try:
+            if ramplan.predict(path, recipe, f"last{n}", samples, ram, romfs).fits:
+                return f"last{n}"
+        except ValueError:  # node and elastic train no last operator
+            pass
+    return ""
+
+
+def cures(path, recipe, layers, made, others):
+    """A clause for a recipe that does not fit: what does, or how much the least would take."""
+    found = []
+    last = fewer(path, recipe, layers, made.samples, made.ram, made.romfs)
+    if last:
+        found.append(f"--layers {last} fits")
+    for romfs in (made.romfs, True):
+        fitting = [a for a in others if a.romfs == romfs and _whole(a)]
+        names = [a.recipe for a in fitting if a.recipe != made.recipe]
+        if names:
+            mapped = " --romfs" if romfs and not made.romfs else ""
+            found.append(f"recipes that fit{mapped}: {', '.join(names)}")
+            break
+    if found:
+        return "; ".join(found)
+    least = min((a for a in others if a.needed), key=lambda a: a.needed)
+    where = "mapped from ROMFS" if least.romfs else "in RAM"
+    return (
+        f"no recipe fits, the least is {least.recipe} with {least.needed:,} bytes and the weights "
+        f"{where}"
+    )
+
+
+def _whole(alternative):
+    """True if all stages of a recipe fit."""
+    stages = microzo.recipe(alternative.recipe)["stages"]
+    return alternative.fits and set(alternative.stages) == {s["kind"] for s in stages}
 
 
 def best_layers(path, samples, ram, romfs, recipe="spsa"):
@@ -49,7 +95,7 @@ def best_layers(path, samples, ram, romfs, recipe="spsa"):
     """
     model = microzo.load(str(path))
     made = microzo.recipe(recipe)
-    budget = ramplan.room(model, recipe, ram, romfs)
+    budget = ramplan.room(model, made, ram, romfs)
     best = (0, [])
     ops = microzo.selection.weighted(model.plan)
     sizes = {op: _size(model, made, op, samples) for op in ops}
@@ -108,8 +154,9 @@ def tail_refusal(path, samples, ram, romfs):
     """Why `tail` is not to be had, with the bytes that each convolution before the head would
     take."""
     model = microzo.load(str(path))
-    heap = ram - ramplan.room(model, "tail", ram, romfs)
-    stage = dict(microzo.recipe("tail")["stages"][0], head=microzo.selection.head(model.plan))
+    tail = microzo.recipe("tail")
+    heap = ram - ramplan.room(model, tail, ram, romfs)
+    stage = dict(tail["stages"][0], head=microzo.selection.head(model.plan))
     numbers = []
     for op in tails(model):
         program = {"samples": samples, "train": samples, "stages": [dict(stage, conv=op)]}

@@ -11,8 +11,9 @@ import math
 import numpy as np
 
 from microzo import layout as L
+from microzo import plan as planner
 
-from . import layerwise, modelfile, network
+from . import extras, layerwise, modelfile, network
 from .importers import ends, finish, tflite_file
 
 EXACT = 120.0  # dB: more is called exact
@@ -117,9 +118,7 @@ class Reference:
         try:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
         except ImportError:
-            raise ImportError(
-                "comparing with TFLite needs LiteRT: run `pip install ai-edge-litert`"
-            ) from None
+            raise extras.missing("comparing with TFLite needs LiteRT", "models") from None
         core = ends.find(tflite_file.read(path))
         self.model, self.order = model, core.order
         try:
@@ -176,7 +175,8 @@ def table(rows):
 
 
 def summary(model):
-    """A rich table of a model's layers: shapes, parameters, multiplications, statistics."""
+    """A rich table of a model's layers: shapes, parameters, MACs as `plan` counts them,
+    statistics."""
     import rich.table
 
     out = rich.table.Table(box=None, pad_edge=False)
@@ -185,9 +185,10 @@ def summary(model):
     for name in ("output", "weights", "MACs"):
         out.add_column(name, justify="right")
     out.add_column("realign")
-    for op in model.ops:
+    words = modelfile.plan(model).tolist()
+    for op, o in zip(model.ops, planner.bases(words)):
         weights = 0 if op.weight is None else op.weight.size
-        macs = op.out_h * op.out_w * op.out_c * op.row if op.kind in modelfile.WEIGHTED else 0
+        macs = planner.macs(words, o)
         shape = f"{op.out_h}x{op.out_w}x{op.out_c}"
         realign = "yes" if op.stats is not None else ""
         out.add_row(op.name, L.KIND_NAMES[op.kind], shape, f"{weights:,}", f"{macs:,}", realign)

@@ -369,10 +369,13 @@ class Board:
 
 
 class Unix:
-    """The unix port of MicroPython, with the module built in or with the stock firmware."""
+    """The unix port of MicroPython, with the module built in or without; MICROZO_UNIX names
+    another interpreter to take in place of the one without."""
 
     def __init__(self, usermod=False, heap="4M", path=None):
         self.binary = UNIX / ("micropython-usermod" if usermod else "micropython")
+        if not usermod and os.environ.get("MICROZO_UNIX"):
+            self.binary = Path(os.environ["MICROZO_UNIX"]).absolute()
         self.heap = heap
         self.path = path
         if not self.binary.is_file():

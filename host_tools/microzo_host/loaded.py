@@ -10,7 +10,7 @@ from . import push
 # What a script such as train.py asks for, what chooses the program of a run, and what a board
 # forgets before the run begins.
 ROOTS = ("__init__", "cache", "dataset", "loader", "recipes", "trainer")
-PLANNING = ("program", "selection")
+PLANNING = ("opening", "program", "selection")
 FORGOTTEN = ("loader", "recipes", *PLANNING)
 
 

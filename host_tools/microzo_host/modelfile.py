@@ -197,6 +197,11 @@ def unpack(raw, path="the model file"):
     return model
 
 
+def plan(model):
+    """The words of its plan, int32 (SPEC.md, section 3)."""
+    return _tensors(model)[0]["plan"]
+
+
 def check(model, path):
     """Raise ValueError, one sentence, for the first thing in a model that cannot run."""
     for op in model.ops:
@@ -206,7 +211,7 @@ def check(model, path):
                 _refuse(path, f"layer {op.name!r} has no {field} of {dtype} {shape}")
     if model.table.shape != (256,) or model.table.dtype != np.int8:
         _refuse(path, "its input table is no int8 of length 256")
-    _validate(_tensors(model)[0]["plan"], path)
+    _validate(plan(model), path)
     zero_points = {model.in_tensor: model.in_zp}
     for op in model.ops:
         expected = [zero_points[op.in1]]

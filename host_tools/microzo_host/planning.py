@@ -11,29 +11,29 @@ from . import advice, ramplan, steptime
 
 
 def plan(path, recipe, layers, samples, target, romfs):
-    """The result as a dict that json can hold; `refused` says why a run cannot be had, or ""."""
-    common = _common(path, samples, target, romfs)
+    """The result as a dict that json can hold; `refused` says why a run cannot be had, or "".
+
+    recipe: a name or a dict.
+    """
+    recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
+    others = advice.alternatives(path, samples, target.ram)
+    common = {
+        "ram": target.ram,
+        "romfs": romfs,
+        "best_layers": advice.best_layers(path, samples, target.ram, romfs),
+        "alternatives": [dataclasses.asdict(other) for other in others],
+    }
     try:
         made = ramplan.predict(path, recipe, layers, samples, target.ram, romfs)
     except ValueError as error:
         if "closed form" not in str(error):
             raise
         refused = advice.tail_refusal(path, samples, target.ram, romfs)
-        return {"recipe": recipe, "samples": samples, "fits": False, "refused": refused, **common}
+        name = recipe["name"]
+        return {"recipe": name, "samples": samples, "fits": False, "refused": refused, **common}
     found = dataclasses.asdict(made)
-    found["refused"] = "" if made.fits else _too_large(path, layers, made)
+    found["refused"] = "" if made.fits else _too_large(path, recipe, layers, made, others)
     return {**found, **common, **_times(path, made, target)}
-
-
-def _common(path, samples, target, romfs):
-    best = advice.best_layers(path, samples, target.ram, romfs)
-    others = advice.alternatives(path, samples, target.ram)
-    return {
-        "ram": target.ram,
-        "romfs": romfs,
-        "best_layers": best,
-        "alternatives": [dataclasses.asdict(other) for other in others],
-    }
 
 
 def _times(path, made, target):
@@ -51,16 +51,19 @@ def _times(path, made, target):
     }
 
 
-def _too_large(path, layers, made):
+def _too_large(path, recipe, layers, made, others):
     """What is needed and what there is, and what would fit."""
-    where = "" if made.romfs else " with the weights in RAM"
-    text = f"recipe {made.recipe} needs {made.needed:,} bytes{where}, the board has {made.ram:,}"
+    text = f"recipe {made.recipe} needs {made.needed:,} bytes"
     if not made.romfs:
-        mapped = ramplan.predict(path, made.recipe, layers, made.samples, made.ram, True)
+        mapped = ramplan.predict(path, recipe, layers, made.samples, made.ram, True)
+        text += " with the weights in RAM"
         if mapped.fits:
+            last = advice.fewer(path, recipe, layers, made.samples, made.ram, False)
             return (
-                f"{text}; mapped from ROMFS they take none, and {mapped.needed:,} bytes are "
-                "enough: `microzo romfs`, then `microzo plan --romfs`"
+                f"{text}, the board has {made.ram:,}; mapped from ROMFS they take none, and "
+                f"{mapped.needed:,} bytes are enough: `microzo romfs`, then `microzo plan --romfs`"
+                + (f"; or train fewer layers, --layers {last}" if last else "")
             )
-        text += f", {mapped.needed:,} with the weights mapped from ROMFS"
-    return f"{text}: train fewer layers (--layers last2) or choose another recipe"
+        text += f" and {mapped.needed:,} with them mapped from ROMFS"
+    cures = advice.cures(path, recipe, layers, made, others)
+    return f"{text}, the board has {made.ram:,}: {cures}"

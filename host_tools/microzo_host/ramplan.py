@@ -14,6 +14,7 @@ import microzo
 import microzo.checkpoint
 import microzo.journal
 import microzo.layout
+import microzo.opening
 import microzo.options
 import microzo.plan
 import microzo.program
@@ -77,10 +78,11 @@ class Prediction:
 def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, romfs=False):
     """The Prediction for a model file, training with a journal on labelled samples.
 
-    romfs: the board maps the file from ROMFS, so that its weights take no RAM. ValueError if the
-    recipe can train nothing of this model.
+    recipe: a name or a dict. romfs: the board maps the file from ROMFS, so that its weights take
+    no RAM. ValueError if the recipe can train nothing of this model.
     """
     model = microzo.load(str(path))
+    recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
     heap = _heap(ram)
     fixed = _fixed(model, recipe, romfs)
     space = room(model, recipe, ram, romfs)
@@ -128,10 +130,10 @@ def largest(pairs):
 
 
 def room(model, recipe, ram, romfs):
-    """Bytes that a board has for what a recipe needs: the heap without code, model, reserve. It is
-    measured there while the code that chooses the program is loaded."""
+    """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
+    reserve. It is measured there while the code that chooses the program is loaded."""
     fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.PLANNING)
-    return _heap(ram) - fixed - microzo.trainer._RESERVE
+    return _heap(ram) - fixed - microzo.opening.RESERVE
 
 
 def needs(model, program):
@@ -149,7 +151,7 @@ def _fixed(model, recipe, romfs):
     return {
         "interpreter and script": BOOT,
         "native module": _native(),
-        "package": _code(loaded.modules(microzo.recipe(recipe)["stages"])),
+        "package": _code(loaded.modules(recipe["stages"])),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
     }
@@ -193,8 +195,10 @@ def journal_bytes(plan, program):
 
 
 def _resolve(model, recipe, layers, samples, room):
-    made = microzo.recipe(recipe)
-    return microzo.program.resolve(model, made, layers, samples, True, None, max(0, room), False)
+    made = microzo.program.resolve(model, recipe, layers, samples, True, None, max(0, room), False)
+    if layers == "auto" and any(stage.get("pick") for stage in recipe["stages"]):
+        made["notes"].append("pick chooses among the operators on the board: this is the most")
+    return made
 
 
 def _code(names):

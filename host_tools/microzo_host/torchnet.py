@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from . import network
+from . import extras, network
 
 
 def torch():
@@ -12,9 +12,7 @@ def torch():
     try:
         import torch
     except ImportError:
-        raise ImportError(
-            "back-propagation needs PyTorch: run `pip install microzo-host[study]`"
-        ) from None
+        raise extras.missing("back-propagation needs PyTorch", "study") from None
     return torch
 
 

@@ -2,13 +2,11 @@
 
 import os
 
+import onboard
 import pytest
+from onboard import evaluate
 
 from microzo_host.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
-
-
-def evaluate(board, expression, setup=""):
-    return eval(board.exec(f"{setup}\nprint(repr({expression}))"))
 
 
 def test_architecture_takes_armv7emsp_modules(stock_board):
@@ -67,17 +65,7 @@ p.register(sys.stdin.buffer, select.POLLIN)
 
 
 def test_stdin_gets_any_bytes_and_loses_none(stock_board):
-    transport = stock_board.transport()
-    data = bytes(range(256)) * 16
-    transport.exec_raw_no_follow(
-        f"import micropython, sys, time\nmicropython.kbd_intr(-1)\nb = bytearray({len(data)})\n"
-        "print('go')\ntime.sleep_ms(200)\nsys.stdin.buffer.readinto(b)\n"
-        "print(b == bytes(range(256)) * 16)"
-    )
-    assert transport.read_until(1, b"go\r\n").endswith(b"go\r\n")
-    transport.serial.write(data)
-    out, err = transport.follow(10)
-    assert (out.strip(), err) == (b"True", b"")
+    onboard.check_that_no_input_is_lost(stock_board)
 
 
 def test_preloaded_image(new_board, tmp_path):

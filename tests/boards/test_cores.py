@@ -4,7 +4,9 @@ import os
 import pathlib
 import sys
 
+import onboard
 import pytest
+from onboard import evaluate
 
 from microzo_host import board_info, push
 from microzo_host.emulator import CORES, Board, BoardError
@@ -41,10 +43,6 @@ def core(request):
 def board(core):
     with Board(core=core) as board:
         yield board
-
-
-def evaluate(board, expression, setup=""):
-    return eval(board.exec(f"{setup}\nprint(repr({expression}))"))
 
 
 def test_it_is_the_core_that_it_says(board):
@@ -116,16 +114,7 @@ def test_sleep_ends_by_ctrl_c(board):
 
 
 def test_input_that_nobody_reads_is_not_lost(board):
-    transport = board.transport()
-    data = bytes(range(256)) * 16
-    transport.exec_raw_no_follow(
-        f"import micropython, sys, time\nmicropython.kbd_intr(-1)\nb = bytearray({len(data)})\n"
-        "print('go')\ntime.sleep_ms(200)\nsys.stdin.buffer.readinto(b)\n"
-        "print(b == bytes(range(256)) * 16)"
-    )
-    assert transport.read_until(1, b"go\r\n").endswith(b"go\r\n")
-    transport.serial.write(data)
-    assert transport.follow(10) == (b"True\r\n", b"")
+    onboard.check_that_no_input_is_lost(board)
 
 
 def test_unaligned_access_faults(core, new_board):

@@ -3,6 +3,7 @@
 import functools
 
 import numpy as np
+import pytest
 
 import microzo
 from microzo_host import modelfile, quantize
@@ -97,6 +98,30 @@ def train(model, data, recipe, **options):
     for _ in trainer.run(data):
         pass
     return trainer
+
+
+def states(kernels, with_kernels, folder, model_path, data, recipe):
+    """The state that a recipe leaves over each of the kernel modules; its journal replays to it
+    without the data."""
+    for module in kernels:
+        with_kernels(module)
+        model, path = microzo.load(model_path), str(folder / module.__name__)
+        train(model, data, recipe, journal=path)
+        copy = microzo.load(model_path)
+        assert microzo.replay(copy, path) is True
+        assert bytes(copy.state) == bytes(model.state)
+        yield bytes(model.state)
+
+
+def replays_with_its_data_alone(folder, model_path, data, recipe):
+    """Asserts that a journal leads to the same state with the data, and is refused without."""
+    model, path = microzo.load(model_path), str(folder / "run")
+    train(model, data, recipe, journal=path)
+    copy = microzo.load(model_path)
+    assert microzo.replay(copy, path, data) is True
+    assert bytes(copy.state) == bytes(model.state)
+    with pytest.raises(ValueError, match="same data"):
+        microzo.replay(microzo.load(model_path), path)
 
 
 def state_crc(model):

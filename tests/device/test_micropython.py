@@ -16,10 +16,17 @@ SCRIPT = pathlib.Path(__file__).parent / "locked_steps.py"
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 
 
-def on_unix(folder, model_path, data_paths):
-    unix = emulator.Unix(usermod=True, path=[SCRIPT.parents[2] / "device"])
+def on_unix(folder, model_path, data_paths, usermod=True):
+    path = [SCRIPT.parents[2] / "device"]
+    if not usermod:
+        path.append(push.ROOT / "build" / "natmod" / "x64")
+    unix = emulator.Unix(usermod, path=path)
     (folder / "cases.json").write_text(json.dumps(small.CASES))
     return unix.run(SCRIPT, model_path, *data_paths, folder / "run.", folder / "cases.json")
+
+
+def on_unix_with_native_module(*arguments):
+    return on_unix(*arguments, usermod=False)
 
 
 def on_board(folder, model_path, data_paths):
@@ -37,7 +44,7 @@ def on_board(folder, model_path, data_paths):
         return board.exec(code, timeout=300)
 
 
-@pytest.fixture(scope="module", params=[on_unix, on_board])
+@pytest.fixture(scope="module", params=[on_unix, on_unix_with_native_module, on_board])
 def lines(request, tmp_path_factory, model_path, data_paths):
     said = request.param(tmp_path_factory.mktemp("port"), model_path, data_paths)
     return [line.split() for line in said.splitlines() if line.strip()]

@@ -76,13 +76,7 @@ def test_output_is_left_as_it_was_and_saturated_nodes_are_masked(model, data):
 
 
 def test_node_replays_with_its_data_alone(tmp_path, model_path, data):
-    model, path = microzo.load(model_path), str(tmp_path / "run")
-    small.train(model, data, stage(), journal=path)
-    copy = microzo.load(model_path)
-    assert microzo.replay(copy, path, data) is True
-    assert bytes(copy.state) == bytes(model.state)
-    with pytest.raises(ValueError, match="same data"):
-        microzo.replay(microzo.load(model_path), path)
+    small.replays_with_its_data_alone(tmp_path, model_path, data, stage())
 
 
 def test_layers_choose_the_operator(model_path, data):

@@ -36,15 +36,9 @@ def recipe(name="spsa", **changes):
 def test_every_setting_gives_the_oracle_s_bits_and_replays(
     changes, tmp_path, model_path, data, with_kernels
 ):
-    found = []
-    for module in (native, oracle):
-        with_kernels(module)
-        model, path = microzo.load(model_path), str(tmp_path / module.__name__)
-        small.train(model, data, recipe(**changes), journal=path)
-        found.append(bytes(model.state))
-        copy = microzo.load(model_path)
-        assert microzo.replay(copy, path) is True
-        assert bytes(copy.state) == found[-1]
+    kernels = native, oracle
+    made = recipe(**changes)
+    found = list(small.states(kernels, with_kernels, tmp_path, model_path, data, made))
     assert found[0] == found[1]
     plain = microzo.load(model_path)
     small.train(plain, data, recipe())
@@ -53,11 +47,7 @@ def test_every_setting_gives_the_oracle_s_bits_and_replays(
 
 @pytest.mark.parametrize("changes", ({"mask": "random"}, {"direction": "gauss", "rows": "qas"}))
 def test_elastic_with_settings_replays(changes, tmp_path, model_path, data):
-    model, path = microzo.load(model_path), str(tmp_path / "run")
-    small.train(model, data, recipe("elastic", **changes), journal=path)
-    copy = microzo.load(model_path)
-    assert microzo.replay(copy, path, data) is True
-    assert bytes(copy.state) == bytes(model.state)
+    small.replays_with_its_data_alone(tmp_path, model_path, data, recipe("elastic", **changes))
 
 
 class Cut(Exception):

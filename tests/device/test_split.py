@@ -17,7 +17,7 @@ def stages(model, which, layers="auto"):
 def test_the_block_threshold(model):
     assert stages(model, 1) == [("spsa", [0, 4]), ("node", 1), ("node", 2)]
     assert stages(model, 0, [1, 2]) == [("node", 1), ("node", 2)]
-    assert stages(model, 9) == [("spsa", [0, 1, 2, 4])]
+    assert stages(model, 4) == [("spsa", [0, 1, 2, 4])]
 
 
 def test_nodes_share_the_epochs(model):
@@ -64,6 +64,8 @@ def test_bad_splits_are_refused(model):
     for bad in ("half", -1, 1.5):
         with pytest.raises(ValueError, match="split is"):
             microzo.Trainer(model, dict(made, split=bad))
+    with pytest.raises(ValueError, match=r"split is an operator, 0..4 of this model, not 9"):
+        stages(model, 9)
     spsa = dict(microzo.recipe("spsa"), split="size")
     with pytest.raises(ValueError, match="an spsa and a node stage"):
         microzo.Trainer(model, spsa).plan()

@@ -1,11 +1,13 @@
 """Recipes: they learn, every backend gives the same bits, the guard does no harm."""
 
+import re
+
 import pytest
 import small
 
 import microzo
 from microzo import layout as L
-from microzo import pykernels
+from microzo import pykernels, selection
 from microzo_host import native, oracle
 
 RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node pmt forward_only default".split()
@@ -120,8 +122,31 @@ def test_what_was_left_out_is_told(model, data):
         "layers is for spsa, elastic, entropy, node, which this recipe has not"
     )
     assert trainer.outcomes()[-1] in str(trainer)
-    with pytest.raises(ValueError, match="layers is .* not 3"):
-        microzo.Trainer(microzo.load(model.path), "spsa", 3).run(data)
+
+
+@pytest.mark.parametrize("recipe", ["spsa", "head", "tail", "realign"])
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        (3, "layers is .* not 3"),
+        (None, "layers is .* not None"),
+        ("lasts", "layers is .* not 'lasts'"),
+        ([3], r"operator 3 has nothing to train, choose from \[0, 1, 2, 4\]"),
+        ([0, 99], "operator 99 has nothing to train"),
+        ([0, "1"], "operator 1 has nothing to train"),
+        ([], "layers is empty"),
+    ],
+)
+def test_wrong_layers_are_refused_by_every_recipe(recipe, layers, message, model):
+    with pytest.raises(ValueError, match=message):
+        microzo.Trainer(model, recipe, layers).plan()
+
+
+def test_layers_are_taken_in_order_and_once(model):
+    trainer = microzo.Trainer(model, "spsa", (4, 1, 4))
+    trainer.plan()
+    assert selection.choose(model.plan, (4, 1, 4)) == [1, 4]
+    assert selection.choose(model.plan, range(1, 3)) == [1, 2]
 
 
 def test_what_is_no_model_and_no_data_is_told(model):
@@ -154,7 +179,8 @@ def test_default_trains_what_fits(model, data):
     trainer = small.train(model, data, small.short("default"), ram=needs)
     assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "head"]
     (note,) = trainer.program["notes"]
-    assert note.startswith("no tail, which needs ") and note.endswith(" bytes, head instead")
+    found = re.fullmatch(r"no tail, which needs (\d+) bytes \(room: (\d+)\), head instead", note)
+    assert int(found[1]) > int(found[2]) == needs
 
 
 def test_trained_model_is_not_trained_again(model, data):
@@ -189,6 +215,7 @@ def test_unknown_recipe_lists_the_names(model):
         ("shift", 29, "shift is -14..28"),
         ("first_shift", -6, "at most 32767"),
         ("what", 0, "what is 1..7"),
+        ("masks", "random", "it has .*clip.*guided.*mask.*one_in.*pick.*round.*rows.*sharp"),
     ],
 )
 def test_altered_recipe_is_checked(key, value, message, model):
@@ -198,9 +225,38 @@ def test_altered_recipe_is_checked(key, value, message, model):
         microzo.Trainer(model, made)
 
 
-def test_options_are_checked(model, data):
-    for options in ({"sync_every": 0}, {"checkpoint_every": 0}, {"seed": -1}, {"node": 65536}):
-        with pytest.raises(ValueError, match=next(iter(options))):
-            microzo.Trainer(model, **options)
-    with pytest.raises(ValueError, match="steps is at least 1"):
-        microzo.Trainer(model).run(data, steps=0)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"samples": 0}, "samples of a recipe is 1..4096, not 0"),
+        ({"samples": "x"}, "samples of a recipe is 1..4096, not 'x'"),
+        ({"holdout": "x"}, "holdout of a recipe is 0..90, not 'x'"),
+        ({"holdout": 91}, "holdout of a recipe is 0..90, not 91"),
+        ({"stages": []}, "stages of a recipe is a list"),
+        ({"stages": "spsa"}, "stages of a recipe is a list"),
+        ({"stages": ["spsa"]}, "a stage is a dict .* not 'spsa'"),
+        ({"stages": [{"kind": ["spsa"]}]}, "unknown stage .* there are"),
+    ],
+)
+def test_altered_recipe_is_checked_outside_its_stages(changes, message, model):
+    with pytest.raises(ValueError, match=message):
+        microzo.Trainer(model, dict(microzo.recipe("spsa"), **changes))
+
+
+@pytest.mark.parametrize("value", ["x", -1, 1.5, 1 << 30, [1]])
+@pytest.mark.parametrize("name", "seed node sync_every checkpoint_every ram cache".split())
+def test_options_are_checked(name, value, model):
+    with pytest.raises(ValueError, match=r"^%s is \d+\.\.\d+, not " % name):
+        microzo.Trainer(model, **{name: value})
+
+
+def test_counts_are_checked(model, data):
+    for steps in (0, "x", 2.5):
+        with pytest.raises(ValueError, match=r"^steps is 1\.\.\d+, not "):
+            microzo.Trainer(model).run(data, steps=steps)
+    for samples in (0, "x"):
+        with pytest.raises(ValueError, match=r"^samples is 1\.\.\d+, not "):
+            microzo.Trainer(model).plan(samples)
+    for name in ("sync_every", "checkpoint_every"):
+        with pytest.raises(ValueError, match=name + " is 1"):
+            microzo.Trainer(model, **{name: 0})

@@ -71,6 +71,22 @@ def test_commands_for_a_board_run_as_written(place, new_board):
     assert "journal replay: identical" in done.stdout
 
 
+def test_a_lab_without_a_board(place, tmp_path):
+    command = "python device/examples/train.py"
+    assert f"`.venv/bin/{command}`" in README.read_text()
+    for path in place.glob("*.npy"):
+        shutil.copy(path, tmp_path)
+    shutil.copy(place / "model.safetensors", tmp_path)
+    (tmp_path / "settings.json").write_text('{"recipe": "realign"}')
+    script = push.ROOT / command.split()[1]
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^RESULT .*\"recipe\": \"realign\"", done.stdout, re.M)
+    assert (tmp_path / "adapted.safetensors").is_file()
+
+
 def test_make_targets_exist():
     targets = set(re.findall(r"^([a-z-]+):", (push.ROOT / "Makefile").read_text(), re.M))
     for name in re.findall(r"(?:^|`)make ([a-z-]+)", README.read_text(), re.M):

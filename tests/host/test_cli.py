@@ -87,6 +87,21 @@ def test_nothing_is_overwritten(microzo, folder, tmp_path):
     assert out.read_bytes() != b"mine"
 
 
+def test_an_output_without_a_folder_is_refused_before_any_work(microzo, folder):
+    weights = demonet.ASSETS / "mnist.safetensors"
+    for arguments in (
+        ("quantize", weights, "calibration.npy", "-o", "nodir/out"),
+        ("import", "x.npy", "-o", "nodir/out"),
+        ("romfs", "nodir/out", "m.safetensors"),
+        ("replay", "m.safetensors", "x.npy", "-o", "nodir/out"),
+        ("eval", "m.safetensors", "x.npy", "y.npy", "--logits", "nodir/out"),
+        ("eval", "m.safetensors", "x.npy", "y.npy", "--json", "nodir/out"),
+        ("plan", "m.safetensors", "--json", "nodir/out"),
+    ):
+        status, _, error = microzo(*arguments)
+        assert status == 1 and error == "Error: nodir/out: there is no folder nodir\n"
+
+
 def test_eval_counts(microzo, tmp_path):
     status, text, _ = microzo("eval", "m.safetensors", "x.npy", "y.npy", "--json", tmp_path / "j")
     found = json.loads((tmp_path / "j").read_text())

@@ -117,7 +117,7 @@ def every_set(demo):
 
 @pytest.mark.parametrize("ram", [208 << 10, 224 << 10, 232 << 10, 256 << 10])
 def test_the_best_layers_are_the_best_of_all_sets(demo, every_set, ram):
-    room = ramplan.room(microzo.load(str(demo)), "spsa", ram, False)
+    room = ramplan.room(microzo.load(str(demo)), microzo.recipe("spsa"), ram, False)
     sizes = [n["trained values"] for n in every_set if sum(n.values()) <= room]
     most = max(sizes, default=0)
     best = advice.best_layers(demo, 256, ram, False)
@@ -151,6 +151,90 @@ def test_every_stage_has_a_time(demo):
 def test_an_unknown_core_is_named():
     with pytest.raises(ValueError, match="no counts for core z80, there are m4"):
         steptime.Costs([], "z80")
+
+
+def least(text):
+    """(recipe, bytes, whether mapped) of the least that an error names."""
+    found = re.search(r"the least is (\S+) with ([\d,]+) bytes and the weights (.*)\n", text)
+    return found[1], int(found[2].replace(",", "")), found[3] == "mapped from ROMFS"
+
+
+@pytest.mark.parametrize("recipe", ["spsa", "default", "tail"])
+@pytest.mark.parametrize("romfs", [False, True])
+def test_where_nothing_fits_the_least_is_told_and_nothing_else_advised(demo, recipe, romfs):
+    flag = ["--romfs"] if romfs else []
+    status, _, error = run(demo, "--recipe", recipe, "--ram", "1K", *flag)
+    assert status == 1 and "fewer" not in error and "--layers" not in error
+    name, size, mapped = least(error)
+    assert not ramplan.predict(demo, name, ram=size - 1000, romfs=mapped).fits
+    # what a recipe needs grows a little with the board: the collector's tables
+    assert ramplan.predict(demo, name, ram=round(1.03 * size), romfs=mapped).fits
+
+
+def test_fewer_layers_are_advised_only_where_they_fit(demo):
+    many = ["--recipe", "spsa", "--layers", "all", "--ram", "185K", "--romfs"]
+    status, _, error = run(demo, *many)
+    last = re.search(r"--layers (last\d+) fits; recipes that fit: (.*)\n", error)
+    assert status == 1 and last
+    assert run(demo, *many[:3], last[1], *many[4:])[0] == 0
+    more = f"last{int(last[1][4:]) + 1}"
+    assert run(demo, *many[:3], more, *many[4:])[0] == 1
+    for recipe in last[2].split(", "):
+        assert run(demo, "--recipe", recipe, "--ram", "185K", "--romfs")[0] == 0
+    # the fewest are trained already
+    assert "--layers" not in run(demo, "--recipe", "spsa", "--ram", "150K", "--romfs")[2]
+    assert "--layers" not in run(demo, "--recipe", "tail", "--ram", "200K", "--romfs")[2]
+    # from RAM or from ROMFS
+    error = run(demo, *many[:4], "--ram", "200K")[2]
+    last = re.search(r"or train fewer layers, --layers (last\d+)\n", error)[1]
+    assert run(demo, *many[:3], last, "--ram", "200K")[0] == 0
+
+
+def test_a_recipe_may_be_a_file(demo, tmp_path):
+    path = tmp_path / "mine.json"
+    made = microzo.recipe("spsa")
+    made.update(name="mine", samples=100)
+    made["stages"][0].update(steps=12, mask="random")
+    path.write_text(json.dumps(made))
+    status, text, _ = run(demo, "--recipe", path, "--json", "-")
+    found = json.loads(text)
+    assert status == 0 and found["recipe"] == "mine" and found["samples"] == 100
+    assert found["stages"][0]["steps"] == 12 and found["stages"][0]["mask"] == "random"
+    plain = json.loads(run(demo, "--recipe", "spsa", "--json", "-")[1])
+    assert found["parts"]["package"] > plain["parts"]["package"]  # mask.py and others
+    status, _, error = run(demo, "--recipe", path, "--ram", "64K")
+    assert status == 1 and "recipe mine needs" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "No such file"),
+        ("{", "is no JSON"),
+        ("[]", "a recipe is a dict"),
+        ('{"name": "x"}', "the recipe has no 'samples'"),
+    ],
+)
+def test_recipe_files_are_checked(demo, tmp_path, text, words):
+    path = tmp_path / "mine.json"
+    if text is not None:
+        path.write_text(text)
+    status, _, error = run(demo, "--recipe", path)
+    assert status == 1 and error.count("\n") == 1 and words in error and "mine.json" in error
+
+
+def test_pick_is_noted(demo, tmp_path):
+    made = microzo.recipe("spsa")
+    made["stages"][0]["pick"] = "gradient"
+    (tmp_path / "pick.json").write_text(json.dumps(made))
+    status, text, _ = run(demo, "--recipe", tmp_path / "pick.json")
+    assert status == 0 and "pick chooses among the operators on the board" in text
+
+
+def test_layers_are_checked_for_every_recipe(demo):
+    for recipe in ("head", "default", "spsa"):
+        status, _, error = run(demo, "--recipe", recipe, "--layers", "0,99")
+        assert status == 1 and "operator 99 has nothing to train" in error
 
 
 def test_numbers_are_checked(demo):

@@ -7,6 +7,7 @@ import pytest
 
 import microzo
 from microzo_host import cli
+from microzo_host.commands import simulate
 from microzo_host.study import accuracy, cost, networks, runs
 
 
@@ -21,8 +22,11 @@ def test_settings_change_a_copy():
     made = runs.settings(recipe, ["spsa.shift=4", "samples=64", "spsa.rule=sign"])
     assert made["samples"] == 64 and made["stages"][1]["rule"] == "sign"
     assert recipe["samples"] == 256 and recipe["stages"][1]["shift"] == 1
-    with pytest.raises(ValueError, match="no setting tail.shift"):
+    with pytest.raises(ValueError, match=r"no setting tail.shift: it has .*realign.\(alpha guard"):
         runs.settings(recipe, ["tail.shift=4"])
+    with pytest.raises(ValueError, match=r"no setting spsa.masks: .*spsa.\(.* mask .* sharp "):
+        runs.settings(recipe, ["spsa.masks=random"])
+    assert runs.settings(recipe, ["spsa.mask=random"])["stages"][1]["mask"] == "random"
 
 
 def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
@@ -53,6 +57,30 @@ def test_command_writes_rows(tmp_path):
     assert "rotate 2" in result.output
     (row,) = json.loads(out.read_text())
     assert row["severity"] == 2 and row["ram_bytes"] > 0
+    run = runs.run_of(quick(), "rotate", 2, 0, 50, "mnist")
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(networks.model_bytes("mnist"))
+    images, labels = accuracy.test_of(run)
+    right = accuracy.predictions(microzo.load(str(path)), images) == labels
+    assert row["before"] == 100 * float(right.mean())
+    again = click.testing.CliRunner().invoke(cli.main, [*arguments[:-1], "-"])
+    assert json.loads(again.stdout) == [row]
+
+
+def test_the_table_names_its_columns():
+    def row(corruption, recipe, accuracy, before):
+        return {
+            "corruption": corruption, "severity": 3, "recipe": recipe, "accuracy": accuracy,
+            "before": before, "forwards": 7, "ram_bytes": 9,
+        }  # fmt: skip
+
+    rows = [row("fog", "a", 60.0, 50.0), row("fog", "a", 70.0, 50.0), row("fog", "b", 40.0, 50.0)]
+    made = simulate.table(rows)
+    cells = {column.header: list(column.cells) for column in made.columns}
+    assert cells["before %"] == ["50.00", "50.00"]
+    assert cells["after %"] == ["65.00", "40.00"]
+    assert cells["worst"] == ["60.00", "40.00"] and cells["best"] == ["70.00", "40.00"]
+    assert cells["forwards"] == ["7", "7"] and cells["RAM bytes"] == ["9", "9"]
 
 
 def test_unknown_corruption_is_named():

@@ -8,14 +8,30 @@ import click
 import rich.console
 import rich.progress
 
+
+def _json_file(ctx, option, path):
+    if path and path != "-":
+        check_folder(path)  # before any work
+    return path
+
+
 json_option = click.option(
-    "--json", "json_file", metavar="FILE", help="Write the result as JSON ('-': standard output)."
-)
+    "--json", "json_file", metavar="FILE", callback=_json_file,
+    help="Write the result as JSON ('-': standard output).",
+)  # fmt: skip
 force_option = click.option("--force", is_flag=True, help="Replace existing output files.")
 
 
+def check_folder(path):
+    """Raise if the folder of an output does not exist."""
+    folder = pathlib.Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {folder}")
+
+
 def refuse_existing(path, force):
-    """Raise before any work if an output exists."""
+    """Raise before any work if an output exists, or has no folder."""
+    check_folder(path)
     if os.path.exists(path) and not force:
         raise FileExistsError(f"{path} exists: choose another name or give --force")
 

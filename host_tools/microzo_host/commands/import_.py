@@ -19,24 +19,25 @@ from .common import force_option, json_option, refuse_existing, report, say, wri
 @click.option(
     "--ranges",
     type=click.Choice(["mse", "percentile"]),
-    default="mse",
-    help="How ranges of an .onnx file are chosen.",
+    help="How ranges of an .onnx file are chosen (mse).",
 )
 @click.option(
     "--input-range",
     type=float,
     nargs=2,
-    default=(0.0, 1.0),
     metavar="LOW HIGH",
-    help="What 0 and 255 of uint8 samples stand for in an .onnx file.",
+    help="What 0 and 255 of uint8 samples stand for in an .onnx file (0 1).",
 )
 @force_option
 @json_option
 def command(file, out, calib, ranges, input_range, force, json_file):
     """Import FILE (.tflite, quantized to int8, or .onnx) as OUT."""
     refuse_existing(out, force)
+    for name, value in (("--ranges", ranges), ("--input-range", input_range)):
+        if value and file.lower().endswith(".tflite"):
+            raise click.BadParameter(f"{name} is for .onnx files, a .tflite file has its ranges")
     samples = None if calib is None else checks.array(calib)
-    model = importers.import_model(file, samples, ranges, input_range)
+    model = importers.import_model(file, samples, ranges or "mse", input_range or (0.0, 1.0))
     raw = modelfile.pack(model)
     write_new(out, raw, force)
     if json_file != "-":

@@ -6,13 +6,14 @@ import click
 
 import microzo
 
-from .. import modelfile, planning, ramplan
+from .. import modelfile, planning, ramplan, recipefile
 from .common import json_option, report, say
 
 
 @click.command("plan")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False))
-@click.option("--recipe", default="default", show_default=True)
+@click.option("--recipe", default="default", show_default=True,
+              help="A name, or a .json file that holds a recipe.")  # fmt: skip
 @click.option("--layers", default="auto", show_default=True, help="auto, all, lastN or 0,1,2.")
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1),
               help="Labelled samples; a recipe says how many it takes of them.")  # fmt: skip
@@ -35,7 +36,8 @@ def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file)
         target = dataclasses.replace(target, ram=_number(ram, 1024, "RAM"))
     if clock:
         target = dataclasses.replace(target, clock=_number(clock, 1000, "clock"))
-    found = planning.plan(model, recipe, _layers(layers), samples, target, romfs)
+    made = recipefile.read(recipe)
+    found = planning.plan(model, made, _layers(layers), samples, target, romfs)
     report(found, json_file)
     if "stages" in found:
         _show(found, json_file)

@@ -1,16 +1,12 @@
 """`microzo simulate RECIPE...`: many training runs on this computer, side by side."""
 
-import json
 import os
-import pathlib
 
 import click
 import rich.console
 import rich.table
 
-import microzo.recipes
-
-from .. import datasets
+from .. import datasets, recipefile
 from ..study import accuracy, networks, runs
 from .common import json_option, progress, report
 
@@ -22,7 +18,8 @@ from .common import json_option, progress, report
 @click.option("-s", "--seeds", default=1, show_default=True, type=click.IntRange(1),
               help="Seeds 0..SEEDS-1.")  # fmt: skip
 @click.option("--set", "changes", multiple=True, metavar="STAGE.SETTING=VALUE",
-              help="Change a setting of every recipe, for example spsa.shift=2.")  # fmt: skip
+              help="Change a setting of every recipe, such as spsa.shift=2, spsa.mask=random or "
+                   "samples=64; a wrong name lists them all.")  # fmt: skip
 @click.option("--data", default="fashion", show_default=True, type=click.Choice(datasets.NAMES))
 @click.option("--test-images", default=2000, show_default=True, type=click.IntRange(1),
               help="At most so many.")  # fmt: skip
@@ -46,22 +43,31 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
     with progress() as bars:
         task = bars.add_task("runs", total=len(wanted))
         found = runs.collect(wanted, cache, jobs, lambda run: bars.update(task, advance=1))
-    rows = [found[run] for run in wanted]
+        bars.update(task, description="before")
+        before = zero_shot(shifts, test_images, data, cache, jobs)
+    rows = [found[run] | {"before": before[run.corruption, run.severity]} for run in wanted]
     if json_file != "-":
         rich.console.Console().print(table(rows))
     report(rows, json_file)
 
 
+def zero_shot(shifts, test_images, data, folder, processes):
+    """{(corruption, severity): accuracy of the untrained model in per cent}, kept on disk."""
+    kept = accuracy.Cache(folder)
+    jobs = [accuracy.Job(*shift, 0, "zero_shot", test_images, data) for shift in shifts]
+    missing = [job for job in jobs if kept.get(job) is None]
+    for job, right in accuracy.side_by_side(_test, missing, processes):
+        kept.put(job, right)
+    return {(j.corruption, j.severity): round(100 * float(kept.get(j).mean()), 3) for j in jobs}
+
+
+def _test(job):
+    return job, accuracy.run(job)
+
+
 def recipe(name):
     """A recipe by name (stages of several: realign+head), or from a .json file."""
-    if not name.endswith(".json"):
-        return runs.recipe_of(name)
-    try:
-        made = json.loads(pathlib.Path(name).read_text())
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{name} is no JSON: {error}") from None
-    microzo.recipes.check(made)
-    return made
+    return recipefile.read(name) if name.endswith(".json") else runs.recipe_of(name)
 
 
 def shift(text, data="fashion"):
@@ -76,8 +82,15 @@ def shift(text, data="fashion"):
 
 
 def table(rows):
-    """Mean accuracy a corruption and recipe, with the spread over seeds."""
-    made = rich.table.Table("corruption", "recipe", "accuracy", "from", "to", "forwards", "bytes")
+    """Accuracy in per cent a corruption and recipe, before and after; the mean over seeds, the
+    worst and the best seed."""
+    made = rich.table.Table(
+        box=None, pad_edge=False, caption="after: mean of the seeds; worst, best: of one seed"
+    )
+    for name in ("corruption", "recipe"):
+        made.add_column(name, no_wrap=True)
+    for name in ("before %", "after %", "worst", "best", "forwards", "RAM bytes"):
+        made.add_column(name, justify="right")
     groups = {}
     for row in rows:
         key = f"{row['corruption']} {row['severity']}", row["recipe"]
@@ -87,6 +100,7 @@ def table(rows):
         made.add_row(
             name,
             made_by,
+            f"{group[0]['before']:.2f}",
             *(f"{v:.2f}" for v in (sum(values) / len(values), min(values), max(values))),
             str(group[0]["forwards"]),
             str(group[0]["ram_bytes"]),

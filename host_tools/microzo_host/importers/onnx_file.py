@@ -6,6 +6,8 @@ import os
 
 import numpy as np
 
+from .. import extras
+
 MAX_FILE = 1 << 28
 MAX_NODES = 2048
 MAX_ELEMENTS = 1 << 24
@@ -44,9 +46,7 @@ def package():
     try:
         import onnx
     except ImportError:
-        raise ImportError(
-            "reading ONNX files needs the package onnx: run `pip install onnx`"
-        ) from None
+        raise extras.missing("reading ONNX files needs the package onnx", "models") from None
     return onnx
 
 

@@ -51,13 +51,21 @@ def settings(recipe, changes):
         *stage, key = path.split(".")
         value = int(value) if value.lstrip("-").isdigit() else value
         targets = [s for s in made["stages"] if s["kind"] in stage] if stage else [made]
-        optional = stage and key in microzo.recipes._OPTIONAL
+        optional = stage and key in microzo.recipes.OPTIONAL
         targets = [t for t in targets if key in t or optional and "sides" in t]
         if not targets:
-            raise ValueError(f"recipe {made['name']} has no setting {path}")
+            raise ValueError(f"recipe {made['name']} has no setting {path}: {_known(made)}")
         for target in targets:
             target[key] = value
     return made
+
+
+def _known(made):
+    """The settings that a recipe may be given, as a clause."""
+    kinds = dict.fromkeys(stage["kind"] for stage in made["stages"])
+    own = [key for key in made if key not in ("name", "stages")]
+    found = [f"{kind}.({' '.join(microzo.recipes.keys(kind))})" for kind in kinds]
+    return f"it has {', '.join(own + found)}"
 
 
 def perform(run):

@@ -1,56 +1,12 @@
-// Runs the networks of an image and prints instruction counts:
-//     NAME OP MEASURE TICKS
-// An image: "MZB1", count; then for each network name[16], plan bytes, blob bytes, both.
-#include <string.h>
-
-#include "layer.h"
+// Runs the networks of an image and prints instruction counts.
+#include "image.h"
 #include "loss.h"
-#include "net.h"
 #include "node.h"
 #include "ops.h"
 #include "output.h"
-#include "target.h"
 #include "update.h"
 
-#define TICK_MASK 0xffffff // of SysTick
-
-static uint8_t arena[512 * 1024] __attribute__((aligned(8)));
 static uint8_t state[256 * 1024] __attribute__((aligned(8)));
-static int32_t plan[4096];
-static const uint8_t *at;
-
-static uint32_t empty_ticks;
-
-static void print(const char *name, int32_t op, const char *measure, uint32_t ticks) {
-    char text[96];
-    char digits[12];
-    char *end = digits + 11;
-    *end = 0;
-    strcpy(text, name);
-    char *to = text + strlen(text);
-    *to++ = ' ';
-    *to++ = (char)('0' + op / 10);
-    *to++ = (char)('0' + op % 10);
-    *to++ = ' ';
-    strcpy(to, measure);
-    strcat(to, " ");
-    do {
-        *--end = (char)('0' + ticks % 10);
-        ticks /= 10;
-    } while (ticks);
-    strcat(to, end);
-    strcat(to, "\n");
-    target_write(text);
-}
-
-// Ticks of a call; the counter has 24 bits on Cortex-M.
-#define COUNT(result, call) \
-    do { \
-        uint32_t begin_ticks = target_ticks(); \
-        call; \
-        result = ((target_ticks() - begin_ticks) & TICK_MASK) - empty_ticks; \
-    } while (0)
-
 static uint32_t random_state = 1;
 
 static uint32_t next_random(void) {
@@ -227,46 +183,16 @@ static void measure_net(const mz_net_t *net, const char *name) {
     print(name, 99, "update", sum);
 }
 
-static uint32_t word(void) {
-    uint32_t v;
-    memcpy(&v, at, 4);
-    at += 4;
-    return v;
-}
-
 int main(void) {
-    at = target_image + 4;
-    COUNT(empty_ticks, (void)0);
-    uint32_t nets = word();
+    uint32_t nets = open_image();
     for (uint32_t i = 0; i < nets; ++i) {
-        char name[17] = {0};
+        char name[17];
         mz_net_t net;
-        memcpy(name, at, 16);
-        at += 16;
-        uint32_t plan_len = word();
-        uint32_t blob_len = word();
-        memcpy(plan, at, plan_len);
-        at += plan_len;
-        net.plan = plan;
-        net.use = MZ_USE_ALL;
-        net.blob.data = (uint8_t *)at;
-        net.blob.len = (int32_t)blob_len;
-        net.state.data = state;
-        net.state.len = sizeof(state);
-        net.arena.data = arena;
-        net.arena.len = sizeof(arena);
-        at += blob_len;
-        if (mz_net_open(&net, (int32_t)plan_len) < 0 || mz_layers_check(&net, 0, net.n_ops) < 0) {
-            target_write("REFUSED\n");
+        if (!open_next(&net, name, state, sizeof(state))) {
             return 1;
         }
         for (uint32_t b = 0; b < sizeof(arena); ++b) {
             arena[b] = (uint8_t)next_random();
-        }
-        for (int32_t op = 0; op < net.n_ops; ++op) {
-            mz_layer_t layer;
-            mz_layer_load(&net, op, &layer);
-            mz_init_state(&layer);
         }
         // A name with = is for a profile: only whole steps.
         for (int32_t op = 0; op < net.n_ops && name[0] != '='; ++op) {

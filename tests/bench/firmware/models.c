@@ -1,65 +1,20 @@
-// Runs whole models, operator by operator, and prints instruction counts:
-//     NAME OP MEASURE TICKS
+// Runs whole models, operator by operator, and prints instruction counts.
 // Measures: forward; of operators with trained values also perturbed (one pass), update (PAIRS
 // pairs), stats (an unperturbed pass for them), gradient, apply and, of the last but the head,
-// node (both passes and the sums). The image is that of bench.c.
-#include <string.h>
-
+// node (both passes and the sums).
 #include "gradient.h"
-#include "layer.h"
-#include "net.h"
+#include "image.h"
 #include "node.h"
 #include "ops.h"
-#include "target.h"
 #include "update.h"
 
 #define PAIRS 8 // of a step of the recipe spsa
-#define TICK_MASK 0xffffff // of SysTick
 
-static uint8_t arena[512 * 1024] __attribute__((aligned(8)));
 static uint8_t state[640 * 1024] __attribute__((aligned(8)));
 static int32_t grad[96 * 1024];
 static int32_t sums[16 * 1024];
 static int64_t statistics[2048];
 static int8_t outputs[16 * 1024];
-static int32_t plan[4096];
-static const uint8_t *at;
-static uint32_t empty_ticks;
-
-#define COUNT(result, call) \
-    do { \
-        uint32_t begin_ticks = target_ticks(); \
-        call; \
-        result = ((target_ticks() - begin_ticks) & TICK_MASK) - empty_ticks; \
-    } while (0)
-
-static char *put(char *to, uint32_t v) {
-    char digits[10];
-    int32_t n = 0;
-    do {
-        digits[n++] = (char)('0' + v % 10);
-        v /= 10;
-    } while (v);
-    while (n) {
-        *to++ = digits[--n];
-    }
-    return to;
-}
-
-static void print(const char *name, int32_t op, const char *measure, uint32_t ticks) {
-    char text[96];
-    strcpy(text, name);
-    char *to = text + strlen(text);
-    *to++ = ' ';
-    to = put(to, (uint32_t)op);
-    *to++ = ' ';
-    strcpy(to, measure);
-    to += strlen(to);
-    *to++ = ' ';
-    to = put(to, ticks);
-    strcpy(to, "\n");
-    target_write(text);
-}
 
 // The sums of a layer that outputs are made of, as realign wants them.
 static void run_stats(const mz_layer_t *layer, int32_t op) {
@@ -146,48 +101,18 @@ static void measure(const mz_net_t *net, const char *name) {
     }
 }
 
-static uint32_t word(void) {
-    uint32_t v;
-    memcpy(&v, at, 4);
-    at += 4;
-    return v;
-}
-
 int main(void) {
-    at = target_image + 4;
-    COUNT(empty_ticks, (void)0);
-    uint32_t nets = word();
+    uint32_t nets = open_image();
     for (uint32_t i = 0; i < nets; ++i) {
-        char name[17] = {0};
+        char name[17];
         mz_net_t net;
-        memcpy(name, at, 16);
-        at += 16;
-        uint32_t plan_len = word();
-        uint32_t blob_len = word();
-        memcpy(plan, at, plan_len);
-        at += plan_len;
-        net.plan = plan;
-        net.use = MZ_USE_ALL;
-        net.blob.data = (uint8_t *)at;
-        net.blob.len = (int32_t)blob_len;
-        net.state.data = state;
-        net.state.len = sizeof(state);
-        net.arena.data = arena;
-        net.arena.len = sizeof(arena);
-        at += blob_len;
-        if (mz_net_open(&net, (int32_t)plan_len) < 0 || mz_layers_check(&net, 0, net.n_ops) < 0) {
-            target_write("REFUSED\n");
+        if (!open_next(&net, name, state, sizeof(state))) {
             return 1;
         }
         uint32_t random = 1;
         for (uint32_t b = 0; b < sizeof(arena); ++b) {
             random = random * 1664525 + 1013904223;
             arena[b] = (uint8_t)(random >> 24);
-        }
-        for (int32_t op = 0; op < net.n_ops; ++op) {
-            mz_layer_t layer;
-            mz_layer_load(&net, op, &layer);
-            mz_init_state(&layer);
         }
         measure(&net, name);
     }
