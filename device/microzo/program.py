@@ -93,6 +93,8 @@ def _describe(spec):
     kind = spec["kind"]
     if "ops" in spec:
         return "%s of operators %s" % (kind, spec["ops"])
+    if kind == "tail":
+        return "tail of operator %d" % spec["conv"]
     return "node without the head" if kind == "node" and spec["head"] < 0 else kind
 
 

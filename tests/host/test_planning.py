@@ -30,6 +30,16 @@ def demo(tmp_path_factory):
 @pytest.fixture(scope="module")
 def residual(tmp_path_factory):
     """A network whose last convolution reaches the head through an addition."""
+    return added(tmp_path_factory, 1)
+
+
+@pytest.fixture(scope="module")
+def deeper(tmp_path_factory):
+    """The same through two additions: no closed form."""
+    return added(tmp_path_factory, 2)
+
+
+def added(tmp_path_factory, sums):
     rng = np.random.default_rng(2)
 
     def w(*shape):
@@ -38,9 +48,9 @@ def residual(tmp_path_factory):
     layers = [
         Layer("conv", "stem", (0,), w(8, 3, 3, 1), w(8), pads=(1, 1, 1, 1), activation="relu"),
         Layer("conv", "branch", (1,), w(8, 3, 3, 8), w(8), pads=(1, 1, 1, 1)),
-        Layer("add", "sum", (1, 2)),
-        Layer("globalpool", "pool", (3,)),
-        Layer("dense", "head", (4,), w(4, 1, 1, 8), w(4)),
+        *(Layer("add", f"sum{i}", (1, 2 + i)) for i in range(sums)),
+        Layer("globalpool", "pool", (2 + sums,)),
+        Layer("dense", "head", (3 + sums,), w(4, 1, 1, 8), w(4)),
     ]
     path = tmp_path_factory.mktemp("planning") / "residual.safetensors"
     images = rng.integers(0, 256, (20, 8, 8, 1)).astype(np.uint8)
@@ -88,8 +98,8 @@ def test_what_fits_only_from_romfs_is_told_with_both_figures(demo):
     assert run(demo, "--recipe", "head", "--ram", SMALL, "--romfs")[0] == 0
 
 
-def test_tail_is_refused_where_it_has_no_closed_form(residual):
-    status, text, error = run(residual, "--recipe", "tail", "--json", "-")
+def test_tail_is_refused_where_it_has_no_closed_form(deeper):
+    status, text, error = run(deeper, "--recipe", "tail", "--json", "-")
     found = json.loads(text)
     assert status == 1 and not found["fits"] and found["refused"] in error
     assert re.search(r"operator 1 \(CONV\) would need [\d,]+ bytes", error)
@@ -97,11 +107,17 @@ def test_tail_is_refused_where_it_has_no_closed_form(residual):
     assert not any(a["fits"] for a in found["alternatives"] if a["recipe"] == "tail")
     assert any(a["fits"] for a in found["alternatives"] if a["recipe"] == "head")
     with pytest.raises(ValueError, match="closed form"):  # the board says so too
-        microzo.Trainer(microzo.load(str(residual)), "tail").plan()
+        microzo.Trainer(microzo.load(str(deeper)), "tail").plan()
 
 
-def test_default_trains_the_head_there(residual):
-    found = ramplan.predict(residual, "default")
+def test_tail_goes_through_an_addition(residual):
+    assert run(residual, "--recipe", "tail")[0] == 0
+    plan = microzo.load(str(residual)).plan
+    assert selection.tails(plan) == [1] and selection.kept(plan, 1) == (1, 2)
+
+
+def test_default_trains_the_head_where_tail_has_no_closed_form(deeper):
+    found = ramplan.predict(deeper, "default")
     assert [stage["kind"] for stage in found.stages] == ["realign", "head"]
     assert any("head instead" in note for note in found.notes)
 
