@@ -42,8 +42,7 @@ def shifts(model, gradient, conv, loader, count, batch):
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
     gain = _gain(model, gradient, head, conv)
-    # More samples overfit less, so that the step may grow, with their square root.
-    more = log2(count // 128) // 2
+    more = log2(3 * count // 512)  # more samples overfit less: from 256 on, the step grows with them
     return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4 - more, head_shift
 
 
