@@ -3,9 +3,8 @@
 from array import array
 
 from . import layout as L
-from . import memory
+from . import memory, selection
 from . import plan as planner
-from . import selection
 
 
 def grad_bytes(plan, op):
