@@ -42,7 +42,8 @@ def shifts(model, gradient, conv, loader, count, batch):
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
     gain = _gain(model, gradient, head, conv)
-    more = log2(3 * count // 512)  # more samples overfit less: from 256 on, the step grows with them
+    # More samples overfit less: from 256 on, the step grows with them.
+    more = log2(3 * count // 512)
     return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4 - more, head_shift
 
 
