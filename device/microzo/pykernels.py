@@ -339,7 +339,7 @@ class _Net:
         """eb[c]"""
         mult, shift = self.scale(o, c)
         lsb = 1
-        if mult > 0:
+        if mult >> 15:  # less than that is 0, or the file is spoilt
             lsb = _sat(_rsh((1 << 30) // (mult >> 15), 14 + shift), 1, 1 << 20)
         return max(1, o[L.EPS_B] * lsb >> 2)
 
