@@ -1256,7 +1256,8 @@ def export_weights(plan, state, op, out):
     net.check_trained(o)
     _check_out(out, count)
     for i in range(count):
-        pack_into("b", out, i, _get("<h", state, o[L.MASTER_OFF] + 2 * i) + 128 >> 8)
+        w = _get("<h", state, o[L.MASTER_OFF] + 2 * i) + 128 >> 8
+        pack_into("b", out, i, min(w, 127))  # more only where memory was written in between
     return 0
 
 

@@ -53,3 +53,16 @@ def test_a_spoilt_multiplier_perturbs_biases_alike(mult, model_path, with_kernel
         model.k.probe(model.plan, model.blob, model.state, model.arena, params, out)
         found.append(list(out))
     assert found[0] == found[1] and found[0][0] != found[0][1]
+
+
+def test_a_spoilt_master_is_exported_alike(model_path, with_kernels):
+    found = []
+    for kernels in (native, pykernels):
+        with_kernels(kernels)
+        model = microzo.load(model_path)
+        model.place([(2, L.WEIGHTS)])
+        struct.pack_into("<hh", model.state, model.plan[L.op_base(2) + L.MASTER_OFF], 32767, -32768)
+        out = bytearray(48)
+        model.k.export_weights(model.plan, model.state, 2, out)
+        found.append(out)
+    assert found[0] == found[1] and found[0][:2] == bytes((127, 128))
