@@ -61,7 +61,8 @@ def test_a_spoilt_master_is_exported_alike(model_path, with_kernels):
         with_kernels(kernels)
         model = microzo.load(model_path)
         model.place([(2, L.WEIGHTS)])
-        struct.pack_into("<hh", model.state, model.plan[L.op_base(2) + L.MASTER_OFF], 32767, -32768)
+        at = model.plan[L.op_base(2) + L.MASTER_OFF]
+        struct.pack_into("<hh", model.state, at, 32767, -32768)
         out = bytearray(48)
         model.k.export_weights(model.plan, model.state, 2, out)
         found.append(out)
