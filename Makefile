@@ -1,8 +1,9 @@
 # The real work is in small scripts under boards/tools/; every step is cached (boards/tools/step.py).
 MPY_VERSION ?= 1.25.0
 DATA ?= mnist
-ARCHS ?= x64 armv7emsp
 ALL_ARCHS = x64 armv6m armv7m armv7emsp armv7emdp rv32imc
+# All of them for all boards, whichever target of the command line builds them.
+ARCHS ?= $(if $(filter firmware-all test-full,$(MAKECMDGOALS)),$(ALL_ARCHS),x64 armv7emsp)
 OTHER_BOARDS = MPS2_AN385 MPS2_AN385_M0PLUS MPS2_AN500 MPS2_AN505 VIRT_RV32
 CORE ?= m4
 
@@ -85,8 +86,6 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 	@SIZES=256K $(STEP) 7/7 "firmware of all boards" $(KEY) --inputs boards $(SHELL_MODULE) \
 	  $(EXTRA_C_MODULES) --outputs build/firmware/virt-rv32-256K-usermod.elf -- \
 	  boards/tools/build_firmware.sh $(OTHER_BOARDS)
-
-firmware-all test-full: ARCHS = $(ALL_ARCHS)
 
 build: setup natmod host-lib unix firmware ## All of the above
 

@@ -339,7 +339,7 @@ class _Net:
         """eb[c]"""
         mult, shift = self.scale(o, c)
         lsb = 1
-        if mult > 0:
+        if mult >> 15:  # less than that is 0, or the file is spoilt
             lsb = _sat(_rsh((1 << 30) // (mult >> 15), 14 + shift), 1, 1 << 20)
         return max(1, o[L.EPS_B] * lsb >> 2)
 
@@ -1279,7 +1279,8 @@ def export_weights(plan, state, op, out):
     net.check_trained(o)
     _check_out(out, count)
     for i in range(count):
-        pack_into("b", out, i, _get("<h", state, o[L.MASTER_OFF] + 2 * i) + 128 >> 8)
+        w = _get("<h", state, o[L.MASTER_OFF] + 2 * i) + 128 >> 8
+        pack_into("b", out, i, min(w, 127))  # more only where memory was written in between
     return 0
 
 

@@ -1,13 +1,14 @@
 """The build itself: extra user modules in the firmware, and what it refuses."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from microzo_host.emulator import ROOT, Board
+from microzo_host.emulator import CORES, ROOT, Board
 
 MODULE = """
 #include "py/runtime.h"
@@ -119,3 +120,21 @@ def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
         ["make", "source", f"MPY_DIR={tmp_path}"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode != 0 and "no MicroPython source" in done.stdout
+
+
+@pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full"])
+def test_all_boards_get_their_native_module(goals):
+    env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "ARCHS")}
+    command = ["make", "-n", *goals.split()]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    (archs,) = re.findall(r"build_natmod\.sh (.*)", done.stdout)
+    assert set(archs.split()) == {"x64", *(core.arch for core in CORES.values())}
+
+
+@pytest.mark.parametrize(("flags", "runs"), [("n", False), ("", True), ("w -- N=n", True)])
+def test_a_dry_run_does_no_step(flags, runs, tmp_path):
+    step = [sys.executable, ROOT / "boards/tools/step.py", "1/7", "a step", "--", "touch", "made"]
+    env = dict(os.environ, MAKEFLAGS=flags)
+    subprocess.run(step, cwd=tmp_path, env=env, check=True)
+    assert (tmp_path / "made").exists() is runs
+    assert (tmp_path / "build" / "stamps" / "a-step").exists() is runs

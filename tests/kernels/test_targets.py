@@ -86,6 +86,7 @@ def test_spoilt_calls_stay_inside_their_buffers(target):
     assert run_all(target, list(fuzzgen.fuzz_cases(3, 20 * target.nets))) == []
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("where", ["--sanitize", "--unix"])
 def test_spoilt_calls_under_the_sanitizers(where):
     """No address error and no undefined behaviour, whatever the arguments."""
