@@ -92,10 +92,10 @@ build: setup natmod host-lib unix firmware ## All of the above
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(PY) -m microzo_host.demo --data $(DATA)
 
-# LiteRT and ONNX, which judge imported models; only the tests need them.
-test-packages: python ## The importers' reference packages, for the tests
+# LiteRT and ONNX, which judge imported models, and Dask; only the tests need them.
+test-packages: python ## The importers' reference packages and Dask, for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models
+	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster
 
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q

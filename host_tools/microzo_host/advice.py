@@ -163,6 +163,7 @@ def tail_refusal(path, samples, ram, romfs):
         peak = heap + sum(ramplan.needs(model, program).values())
         numbers.append(f"{microzo.plan.name(model.plan, op)} would need {peak:,} bytes")
     return (
-        "no tail: its closed form wants a convolution right before the head, its pool, or one ADD that is; "
+        "no tail: its closed form wants a convolution right before the head, its pool, or one ADD "
+        "that is; "
         f"here {', '.join(numbers) or 'there is none'}, and the board has {ram:,}"
     )

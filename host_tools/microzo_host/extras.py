@@ -1,6 +1,10 @@
 """Packages that only some commands need: the extras of pyproject.toml."""
 
-MAKE = {"models": "make test-packages", "study": "make study-packages"}
+MAKE = {
+    "cluster": "make test-packages",
+    "models": "make test-packages",
+    "study": "make study-packages",
+}
 
 
 def missing(what, extra):

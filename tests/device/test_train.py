@@ -179,7 +179,8 @@ def test_default_trains_what_fits(model, data):
     trainer = small.train(model, data, small.short("default"), ram=needs)
     assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "head"]
     (note,) = trainer.program["notes"]
-    found = re.fullmatch(r"no tail of operator \d+, which needs (\d+) bytes \(room: (\d+)\), head instead", note)
+    wanted = r"no tail of operator \d+, which needs (\d+) bytes \(room: (\d+)\), head instead"
+    found = re.fullmatch(wanted, note)
     assert int(found[1]) > int(found[2]) == needs
 
 

@@ -127,7 +127,8 @@ def test_the_board_refuses_what_the_plan_refuses(resnet):
     with pytest.raises(Exception, match="MemoryError"):
         board.exec(f"microzo.Trainer(model, 'spsa', layers='all').plan({SAMPLES})", timeout=60)
     told = board.exec(f"print(microzo.Trainer(model, 'tail').plan({SAMPLES}))", timeout=60)
-    for notes in (told, "\n".join(ramplan.predict(model, "tail", samples=SAMPLES, romfs=True).notes)):
+    planned = ramplan.predict(model, "tail", samples=SAMPLES, romfs=True)
+    for notes in (told, "\n".join(planned.notes)):
         assert "no tail of operator 9, which needs " in notes
         assert notes.rstrip().endswith("tail of operator 10 instead")
 

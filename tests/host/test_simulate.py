@@ -46,6 +46,24 @@ def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     assert runs.collect([run], tmp_path, 1, told.append)[run] == found and not told
 
 
+def test_a_cluster_gives_the_same_results(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    wanted = [runs.run_of(quick(), "noise", 3, seed, 50, "mnist") for seed in (0, 1)]
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as workers:
+        found = runs.collect(wanted, tmp_path / "a", 0, scheduler=workers.scheduler_address)
+    assert found == runs.collect(wanted, tmp_path / "b", 1)
+    assert runs.collect(wanted, tmp_path / "a", 1) == found  # they were kept
+
+
+def test_a_cluster_that_is_not_there_ends_in_one_sentence(tmp_path):
+    pytest.importorskip("distributed")
+    options = ["--dask", "tcp://127.0.0.1:9", "--data", "mnist", "--cache", str(tmp_path)]
+    result = click.testing.CliRunner().invoke(cli.main, ["simulate", "spsa", *options])
+    assert result.exit_code == 1 and "127.0.0.1:9" in result.output
+    assert "Traceback" not in result.output
+
+
 def test_command_writes_rows(tmp_path):
     file = tmp_path / "quick.json"
     file.write_text(json.dumps(quick()))

@@ -24,10 +24,12 @@ from .common import json_option, progress, report
 @click.option("--test-images", default=2000, show_default=True, type=click.IntRange(1),
               help="At most so many.")  # fmt: skip
 @click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
+@click.option("--dask", "scheduler", default="", metavar="ADDRESS",
+              help="Run on the workers of this Dask scheduler, such as tcp://host:8786.")  # fmt: skip
 @click.option("--cache", default=str(accuracy.BUILD / "simulate"), show_default=True,
               help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
 @json_option
-def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json_file):
+def command(recipes, names, seeds, changes, data, test_images, jobs, scheduler, cache, json_file):
     """Train with each of RECIPES (names, or .json files) under corruptions, seed by seed.
 
     The same recipes as on a board, over the same C kernels: the same bits.
@@ -42,7 +44,9 @@ def command(recipes, names, seeds, changes, data, test_images, jobs, cache, json
     ]
     with progress() as bars:
         task = bars.add_task("runs", total=len(wanted))
-        found = runs.collect(wanted, cache, jobs, lambda run: bars.update(task, advance=1))
+        found = runs.collect(
+            wanted, cache, jobs, lambda run: bars.update(task, advance=1), scheduler
+        )
         bars.update(task, description="before")
         before = zero_shot(shifts, test_images, data, cache, jobs)
     rows = [found[run] | {"before": before[run.corruption, run.severity]} for run in wanted]

@@ -12,7 +12,7 @@ import zlib
 import microzo
 import microzo.recipes
 
-from . import accuracy, cost, networks
+from . import accuracy, cluster, cost, networks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,21 +108,30 @@ def _path(run, folder):
     return accuracy.Cache(folder).path(run)
 
 
-def _perform_and_keep(arguments):
-    run, folder = arguments
-    result = perform(run)
+def _performed(run):
+    return run, perform(run)
+
+
+def _keep(run, result, folder):
     path = _path(run, folder)
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(result) + "\n")
     temporary.replace(path)
-    return run, result
 
 
-def collect(runs, folder, processes, advance=None):
-    """{run: result}; what is on disk is not run again. advance(run): called for each new one."""
+def collect(runs, folder, processes, advance=None, scheduler=""):
+    """{run: result}; what is on disk is not run again. advance(run): called for each new one.
+
+    scheduler: address of a Dask scheduler whose workers do it, or "": `processes` here.
+    """
     done = {run: result for run in runs if (result := kept(run, folder)) is not None}
-    missing = [(run, folder) for run in dict.fromkeys(runs) if run not in done]
-    for run, result in accuracy.side_by_side(_perform_and_keep, missing, processes):
+    missing = [run for run in dict.fromkeys(runs) if run not in done]
+    if scheduler:
+        made = cluster.unordered(_performed, missing, scheduler)
+    else:
+        made = accuracy.side_by_side(_performed, missing, processes)
+    for run, result in made:
+        _keep(run, result, folder)
         done[run] = result
         if advance:
             advance(run)
