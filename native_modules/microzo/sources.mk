@@ -6,6 +6,6 @@ MICROZO_KERNELS = add.c base.c columns.c concat.c conv.c crc.c dense.c dwconv.c 
 MICROZO_ARCH = dsp_pack sign_tables thumb1_dense thumb1_depthwise thumb1_gemm thumb2_dense thumb2_depthwise \
 	thumb2_gemm
 MICROZO_KERNELS += $(MICROZO_ARCH:%=arch/%.c)
-MICROZO_HOT = $(MICROZO_ARCH:%=arch/%) add columns dense output pack pass update
+MICROZO_HOT = $(MICROZO_ARCH:%=arch/%) add columns dense node output pack pass update
 # GCC's scheduler before register allocation spills what the inner loops keep in registers.
 MICROZO_HOT_FLAGS = -O2 -fno-schedule-insns

@@ -69,7 +69,7 @@ def layer_net(rng):
     return net.finish(trainable=rng.choice((0, 0.5, 1, 2)))
 
 
-FUNCTIONS = ("forward", "forward", "forward", "probe", "probe", "update", "stats")
+FUNCTIONS = ("forward", "forward", "forward", "probe", "probe", "update", "stats", "node")
 
 
 def cases(seed, count):
@@ -137,3 +137,60 @@ def edge_cases():
             net.first = 0
             net.finish(trainable=rng.choice((0, 2, 2)))
             yield from casegen.net_cases(rng, net, ("forward", "probe", "probe", "update"))
+
+
+def sum_cases():
+    """Sums and differences of two tensors, with the shifts of networks and with any."""
+    for i in range(30):
+        rng = random.Random(f"sum-{i}")
+        channels = rng.choice(CHANNELS[:16])
+        net = LayerNetwork(rng, (rng.randint(1, 6), rng.randint(1, 6), channels), i % 2 == 0)
+        t = net.add(0, net.conv(0, channels, (1, 1)))
+        for mult, shift in (("MULT1", "SHIFT1"), ("MULT2", "SHIFT2")):
+            if rng.random() < 0.5:  # one half, as the input of the larger scale has it
+                net.ops[-1].update({mult: rng.choice((1, -1)) << 30, shift: 0})
+        if rng.random() < 0.8:
+            net.ops[-1]["SHIFT"] = -rng.choice((1, 16, 17, 18, 19, 20, 22, 23))
+        h, w, _ = net.shapes[t]
+        net.pool(t, L.MAXPOOL, (h, w), (1, 1))
+        net.first = 0
+        net.finish(trainable=0)
+        yield from casegen.net_cases(rng, net, ("forward", "forward", "forward"))
+
+
+def _update(rng, net, n, top, shift):
+    pairs = [
+        v
+        for _ in range(n)
+        for v in (casegen.seed(rng), rng.choice((top, -top, rng.randint(-top, top))))
+    ]
+    maker = casegen.NetCases(rng, net)
+    params = casegen.ints((0, maker.n, 3, n, shift))
+    return casegen.Case("update", [*maker.net_args(), params, casegen.ints(pairs)])
+
+
+def update_cases():
+    """Updates of rows of every kind of length by every number of pairs, large steps and small."""
+    for k in (1, 3, 8, 9, 16, 28, 32, 36, 48, 72, 100):
+        for pairs in (0, 1, 2, 3, 4, 5, 9):
+            rng = random.Random(f"update-{k}-{pairs}")
+            net = LayerNetwork(rng, (1, 1, k), True)
+            net.dense(0, rng.choice((1, 3, 8)))
+            net.first = 0
+            net.finish(trainable=2)
+            for top, shift in ((300, 8), (1 << 20, 3), (1 << 20, 14), (1, 31)):
+                yield _update(rng, net, pairs, top, shift)
+
+
+def pair_cases():
+    """Probes whose first layer is dense: as many outputs as both passes share, and more."""
+    for channels in (1, 15, 16, 17, 63, 64, 65, 100, 127, 128, 129):
+        for logits in (False, True):
+            rng = random.Random(f"pair-{channels}-{logits}")
+            net = LayerNetwork(rng, (1, 1, rng.choice((32, 40, 64, 96))), True)
+            t = net.dense(0, channels, logits)
+            if not logits:
+                net.dense(t, 5, True)
+            net.first = 0
+            net.finish(trainable=2)
+            yield from casegen.net_cases(rng, net, ("probe", "probe", "probe", "node"))

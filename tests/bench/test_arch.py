@@ -85,6 +85,13 @@ def test_single_cells_uneven_pads_and_remainders(run):
     assert run(judged(layercases.edge_cases)) == []
 
 
+@pytest.mark.parametrize(
+    "cases", [layercases.sum_cases, layercases.update_cases, layercases.pair_cases]
+)
+def test_sums_updates_and_pairs(run, cases):
+    assert run(judged(cases)) == []
+
+
 def test_networks_give_the_oracles_bits(run):
     assert run(judged_networks(20 * MORE)) == []
 

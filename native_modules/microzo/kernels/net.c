@@ -91,12 +91,13 @@ int32_t mz_class(const mz_net_t *net) {
 }
 
 // The outputs of the first layer for the pass with sign -1, while that with +1 runs.
-#define PAIR_CHANNELS 64
+#define PAIR_CHANNELS 128
+#define PAIR_LOGITS 64
 
 typedef struct {
     mz_layer_t plus, minus;
     int8_t out[PAIR_CHANNELS];
-    int32_t logits[PAIR_CHANNELS];
+    int32_t logits[PAIR_LOGITS];
 } pair_t;
 
 static void copy_pair(const pair_t *pair) {
@@ -113,7 +114,8 @@ static void copy_pair(const pair_t *pair) {
 static int32_t run_pair(const mz_net_t *net, int32_t first, mz_pass_t *pass, pair_t *pair) {
     mz_view_t views[2];
     MZ_TRY(mz_layer_load(net, first, &pair->plus));
-    if (pair->plus.kind != MZ_DENSE || pair->plus.out_c > PAIR_CHANNELS) {
+    int32_t most = pair->plus.logits != NULL ? PAIR_LOGITS : PAIR_CHANNELS;
+    if (pair->plus.kind != MZ_DENSE || pair->plus.out_c > most) {
         return 0;
     }
     for (int32_t i = first + 1; i < net->n_ops; ++i) {

@@ -402,14 +402,17 @@ __attribute__((naked, noinline)) static void minus_sums(minus_t *minus) {
 }
 
 // Number of signs -1 in a row.
-static MZ_RARE int32_t count_minus(const mz_signs_t *signs, uint32_t next) {
+static MZ_BUSY int32_t count_minus(const mz_signs_t *signs, uint32_t next) {
     uint32_t count = 0;
-    for (int32_t i = 1; i <= signs->words; ++i) {
+    for (int32_t left = signs->words; left > 0; --left) {
         uint32_t v = mz_word(signs->stream, next++);
-        v &= i < signs->words ? 0xffffffff : signs->last_mask;
-        for (; v != 0; v &= v - 1) {
-            ++count;
+        if (left == 1) {
+            v &= signs->last_mask;
         }
+        v -= (v >> 1) & 0x55555555;
+        v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+        v = (v + (v >> 4)) & 0x0f0f0f0f;
+        __asm ("usada8 %0, %1, %2, %0" : "+r" (count) : "r" (v), "r" (0));
     }
     return (int32_t)count;
 }
