@@ -227,10 +227,12 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     net = Net(plan, blob, state, arena)
     o, head = net.op(integer(op)), net.op(integer(head))
     require(o.kind == L.CONV and head.kind == L.DENSE, "the tail is a CONV and a DENSE")
-    between = [net.op(i) for i in range(o.index + 1, head.index)]
-    pool = between.pop() if between and _averages(between[-1]) else None
-    gate = between[-1] if between else o
-    if between:
+    at = head.index - 1
+    last = net.op(at) if at > o.index else None
+    pool = last if last and _averages(last) and last.target == head.source else None
+    at -= pool is not None
+    gate = net.op(at) if at > o.index else o
+    if gate is not o:
         require(
             gate.kind == L.ADD
             and not gate.flags & (L.SPREAD_HW | L.SPREAD_C)
