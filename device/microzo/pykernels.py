@@ -1102,7 +1102,8 @@ def _is_average(pool):
     good = pool[L.KIND] in (L.AVGPOOL, L.MEAN)
     for i in range(4):
         good = good and pool[L.P_T + i] == 0
-    return good and pool[L.K_H] == pool[L.S_H] and pool[L.K_W] == pool[L.S_W]
+    good = good and (pool[L.K_H] == pool[L.S_H] or pool[L.OUT_H] == 1)
+    return good and (pool[L.K_W] == pool[L.S_W] or pool[L.OUT_W] == 1)
 
 
 def _unclamped(net, o, at):

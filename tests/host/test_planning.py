@@ -116,6 +116,25 @@ def test_tail_goes_through_an_addition(residual):
     assert selection.tails(plan) == [1] and selection.kept(plan, 1) == (1, 2)
 
 
+@pytest.mark.parametrize("stride", [(8, 8), (1, 1)])
+def test_tail_goes_through_a_pool_of_any_stride_with_one_output(stride, tmp_path):
+    rng = np.random.default_rng(3)
+    layers = [
+        Layer("conv", "conv", (0,), rng.normal(0, 0.2, (8, 1, 1, 1)), np.ones(8)),
+        Layer("avgpool", "pool", (1,), kernel=(8, 8), stride=stride),
+        Layer("dense", "head", (2,), rng.normal(0, 0.2, (4, 1, 1, 8)), np.zeros(4)),
+    ]
+    images = rng.integers(0, 256, (32, 8, 8, 1)).astype(np.uint8)
+    made = quantize.quantize(Network((8, 8, 1), layers, "pooled"), images)
+    modelfile.write(tmp_path / "pooled.safetensors", made)
+    model = microzo.load(str(tmp_path / "pooled.safetensors"))
+    before = bytes(model.state)
+    trainer = microzo.Trainer(model, "tail")
+    for _ in trainer.run(microzo.ArrayData(images, np.arange(32).astype(np.uint8) % 4)):
+        pass
+    assert trainer.program["stages"][0]["conv"] == 0 and bytes(model.state) != before
+
+
 def test_default_trains_the_head_where_tail_has_no_closed_form(deeper):
     found = ramplan.predict(deeper, "default")
     assert [stage["kind"] for stage in found.stages] == ["realign", "head"]

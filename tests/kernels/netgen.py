@@ -367,7 +367,9 @@ def tail_net(rng, content=None):
         t = net.add(*both)
     if rng.random() < 0.7:
         k = (rng.randint(1, net.shapes[t][0]), rng.randint(1, net.shapes[t][1]))
-        t = net.mean(t, k, k) if rng.random() < 0.3 else net.pool(t, L.AVGPOOL, k, k)
+        once = (rng.randint(size - n + 1, size + 1) for n, size in zip(k, net.shapes[t]))
+        s = k if rng.random() < 0.7 else tuple(once)  # any stride that leaves one output
+        t = net.mean(t, k, s) if rng.random() < 0.3 else net.pool(t, L.AVGPOOL, k, s)
     net.head = len(net.ops)
     net.dense(t, rng.choice((1, 2, 5, 10)), logits=rng.random() < 0.5)
     return net.finish(first=net.tail, pin_outputs=kept)

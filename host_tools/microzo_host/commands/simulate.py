@@ -25,7 +25,7 @@ from .common import json_option, progress, report
               help="At most so many.")  # fmt: skip
 @click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
 @click.option("--dask", "scheduler", default="", metavar="ADDRESS",
-              help="Run on the workers of this Dask scheduler, such as tcp://host:8786.")  # fmt: skip
+              help="Run on the workers of a Dask scheduler, such as tcp://host:8786.")  # fmt: skip
 @click.option("--cache", default=str(accuracy.BUILD / "simulate"), show_default=True,
               help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
 @json_option

@@ -260,7 +260,8 @@ def _averages(op):
     """True for a pool that has a closed form."""
     return (
         op.kind in (L.AVGPOOL, L.MEAN)
-        and (op.k_h, op.k_w) == (op.s_h, op.s_w)
+        and (op.k_h == op.s_h or op.out_h == 1)
+        and (op.k_w == op.s_w or op.out_w == 1)
         and op.p_t == op.p_b == op.p_l == op.p_r == 0
     )
 

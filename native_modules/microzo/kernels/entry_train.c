@@ -78,7 +78,7 @@ static bool same_shape(const mz_layer_t *l, int32_t h, int32_t w, int32_t c) {
 
 static bool average(const mz_layer_t *l) {
     return (l->kind == MZ_AVGPOOL || l->kind == MZ_MEAN) && !l->p_t && !l->p_b && !l->p_l && !l->p_r
-        && l->s_h == l->k_h && l->s_w == l->k_w;
+        && (l->s_h == l->k_h || l->out_h == 1) && (l->s_w == l->k_w || l->out_w == 1);
 }
 
 // Between convolution and head may be an ADD, then an average.

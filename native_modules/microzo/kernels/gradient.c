@@ -68,8 +68,8 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_laye
     int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
     int32_t cell_h = pool != NULL ? pool->k_h : 1;
     int32_t cell_w = pool != NULL ? pool->k_w : 1;
-    int32_t cells_h = l->out_h / cell_h;
-    int32_t cells_w = l->out_w / cell_w;
+    int32_t cells_h = pool != NULL ? pool->out_h : l->out_h;
+    int32_t cells_w = pool != NULL ? pool->out_w : l->out_w;
     int32_t *sums = (int32_t *)l->scratch;
     for (int32_t c = 0; c < l->out_c; ++c) {
         int32_t bias_sum = 0;
