@@ -9,6 +9,7 @@ if [ ! -f "$source/Makefile" ]; then
 fi
 for arch in "$@"; do
     mkdir -p "$out/$arch"
+    rm -rf "$root/${OBJECTS:-$OBJDIR}/natmod-$arch"  # its names do not follow api.h
     make $jobs -C "$source" ARCH="$arch" MPY_DIR="$(cd "$MPY" && pwd)" \
         BUILD="$root/${OBJECTS:-$OBJDIR}/natmod-$arch" MPY_CROSS="$mpy_cross" PYTHON="$python"
     mv "$source/_microzo.mpy" "$out/$arch/_microzo.mpy"
