@@ -33,7 +33,7 @@ DEMO = (
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
     *plain("realign"),
-    *plain("default head spsa forward_only node", "samples=1000"),
+    *plain("default realign+head head spsa forward_only node", "samples=1000"),
 )
 QUICK = (
     Part("fashion", plain(DEMO), 256, 1, 1000, ("fog", "impulse", "translate")),
