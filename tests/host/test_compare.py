@@ -84,7 +84,7 @@ def test_without_litert_the_error_says_what_to_install(tmp_path, monkeypatch):
     path = small_tflite(tmp_path / "net.tflite")
     model = import_model(path)
     monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
-    with pytest.raises(ImportError, match="pip install ai-edge-litert"):
+    with pytest.raises(ImportError, match=r"LiteRT: run `make test-packages`"):
         compare.compare(model, path, np.zeros((1, 6, 5, 3), np.uint8))
 
 
