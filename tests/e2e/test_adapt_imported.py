@@ -68,10 +68,11 @@ def data_files(name, folder):
 
 
 def on_host(model, data, recipe, layers, folder):
-    """(journal's records, adapted model) of the same run here."""
+    """(journal's records, adapted model) of the same run here, with the board's room."""
     journal, adapted = folder / "host.journal", folder / "host.safetensors"
     made = microzo.load(str(model))
-    trainer = microzo.Trainer(made, recipe, layers=layers, journal=str(journal))
+    room = ramplan.room(made, microzo.recipe(recipe), 256 << 10, True)
+    trainer = microzo.Trainer(made, recipe, layers=layers, journal=str(journal), ram=room)
     for _ in trainer.run(
         microzo.Dataset(str(data["train_x.npy"]), str(data["train_y.npy"])), steps=STEPS
     ):
