@@ -200,17 +200,16 @@ class NetCases:
         if i is None:
             return None
         n = planner.out_size(plan, L.op_base(i))
+        mode = rng.randint(0, 3)
         params = (
-            i, seed(rng), rng.randrange(plan[L.CLASSES]), rng.randint(0, 1),
-            rng.choice((1, 5, 16, 127, rng.randint(1, 127))),
+            i, seed(rng), rng.randrange(plan[L.CLASSES]), mode,
+            rng.choice((1, 5, 16, 127, rng.randint(-127 if mode == 2 else 1, 127))),
             rng.choice((0, 256, rng.randint(0, 256))), rng.choice((0, 8, 9, 31)),
-            rng.choice((0, 512, 32767)),
+            rng.choice((0, 512, 32767, rng.randint(-32767 if mode == 3 else 0, 32767))),
         )  # fmt: skip
         args = self.net_args(L.PIN_LEN)
-        return Case(
-            "node",
-            [*args, ints(params), Buf(bytes(n)), gradient(rng, n), ints((-1, -1))],
-        )
+        y = Buf(bytes(n if mode < 2 else 0))
+        return Case("node", [*args, ints(params), y, gradient(rng, n), ints((-1, -1))])
 
     def node_grad(self):
         rng, plan = self.rng, self.plan

@@ -11,24 +11,41 @@ from .ops import Reading, forward, windows
 from .requant import rsh, sat
 
 
-def probe(net, o, seed, label, wide, eps, scale, shift, clip, y, sums):
-    """[L+, L-]; adds d * u of every free node to sums int32[out_size]; y: the output, kept."""
-    clean = net.output(o).astype(np.int64)
-    y[...] = clean.reshape(-1)
-    u = rng.signs(seed, 4 * o.tid + 2, o.out_h * o.out_w, o.out_c).reshape(clean.shape)
-    u = u * ((clean > o.act_min) & (clean < o.act_max))
-    losses = []
-    for sign in (1, -1):
-        moved = sat(clean + sign * eps * u, o.act_min, o.act_max)
-        net.output(o)[...] = np.where(u == 0, clean, moved)
-        forward(net, o.index + 1, net.n_ops, Reading(bool(wide)))
-        losses.append(cross_entropy(net.logits(), label)[0])
-    net.output(o)[...] = clean
-    d = int(sat(((losses[0] - losses[1]) * scale) >> shift, -clip, clip))
+def signs(net, o, seed):
+    """Sign of every node of the output of o as it is, 0 where it is not free."""
+    y = net.output(o)
+    u = rng.signs(seed, 4 * o.tid + 2, o.out_h * o.out_w, o.out_c).reshape(y.shape)
+    return u * ((y > o.act_min) & (y < o.act_max))
+
+
+def move(net, o, u, eps):
+    """eps times the signs of ``signs`` is added to the free nodes of the output."""
+    y = net.output(o)
+    y[...] = np.where(u == 0, y, sat(y.astype(np.int64) + eps * u, o.act_min, o.act_max))
+
+
+def credit(u, d, sums):
+    """d times the signs of the free nodes is added to their sums."""
     free = u.reshape(-1) != 0
     held = sums[free]
     add_to(held, d * u.reshape(-1)[free])
     sums[free] = held
+
+
+def probe(net, o, seed, label, wide, eps, scale, shift, clip, y, sums):
+    """[L+, L-]; adds d * u of every free node to sums int32[out_size]; y: the output, kept."""
+    clean = net.output(o).copy()
+    y[...] = clean.reshape(-1)
+    u = signs(net, o, seed)
+    losses = []
+    for sign in (1, -1):
+        net.output(o)[...] = clean
+        move(net, o, u, sign * eps)
+        forward(net, o.index + 1, net.n_ops, Reading(bool(wide)))
+        losses.append(cross_entropy(net.logits(), label)[0])
+    net.output(o)[...] = clean
+    d = int(sat(((losses[0] - losses[1]) * scale) >> shift, -clip, clip))
+    credit(u, d, sums)
     return losses
 
 

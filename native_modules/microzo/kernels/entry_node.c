@@ -19,9 +19,9 @@ int32_t mz_api_node(const mz_arg_t *args) {
     node.shift = params[6];
     node.clip = params[7];
     if (!mz_within(node.op, 0, net.n_ops - 2) || !mz_seed_ok(node.seed)
-        || !mz_within(node.label, 0, net.classes - 1) || !mz_within(node.mode, 0, MZ_MODE_WIDE)
-        || !mz_within(node.eps, 1, 127) || !mz_within(node.scale, 0, 256)
-        || !mz_within(node.shift, 0, 31) || !mz_within(node.clip, 0, 32767)) {
+        || !mz_within(node.label, 0, net.classes - 1) || !mz_within(node.mode, 0, MZ_NODE_CREDIT)
+        || !mz_within(node.eps, node.mode == MZ_NODE_MOVE ? -127 : 1, 127) || !mz_within(node.scale, 0, 256)
+        || !mz_within(node.shift, 0, 31) || !mz_within(node.clip, node.mode == MZ_NODE_CREDIT ? -32767 : 0, 32767)) {
         return MZ_E_VALUE;
     }
     MZ_TRY(mz_layers_check(&net, node.op, net.n_ops));
@@ -30,7 +30,7 @@ int32_t mz_api_node(const mz_arg_t *args) {
     if (!mz_has_weights(layer.kind)) {
         return MZ_E_OP_KIND;
     }
-    MZ_TRY(mz_need(&args[5], layer.out_size, 1));
+    MZ_TRY(mz_need(&args[5], node.mode < MZ_NODE_MOVE ? layer.out_size : 0, 1));
     MZ_TRY(mz_need(&args[6], 4 * (int64_t)layer.out_size, 4));
     return mz_node_probe(&net, &node, (int8_t *)args[5].data, mz_out(&args[6]), mz_out(&args[7]));
 }

@@ -133,6 +133,14 @@ MZ_RARE int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t
     int32_t loss[2];
     MZ_TRY(mz_layer_load(net, node->op, &l));
     mz_stream_t stream = mz_stream(node->seed, 4 * (uint32_t)l.tid + 2);
+    if (node->mode == MZ_NODE_MOVE) {
+        perturb(&l, l.out, stream, node->eps);
+        return MZ_OK;
+    }
+    if (node->mode == MZ_NODE_CREDIT) {
+        accumulate(&l, l.out, stream, node->clip, sums);
+        return MZ_OK;
+    }
     copy(l.out, l.out_size, y);
     mz_pass_plain(&pass, node->mode);
     for (int32_t i = 0; i < 2; ++i) {

@@ -4,11 +4,17 @@
 
 #include "net.h"
 
+enum {
+    // One piece of passes that perturb several operators.
+    MZ_NODE_MOVE = 2, // eps times the signs is added to the free nodes
+    MZ_NODE_CREDIT = 3, // clip times the signs of the free nodes is added to their sums
+};
+
 typedef struct {
     int32_t op;
     int32_t seed;
     int32_t label;
-    int32_t mode; // MZ_MODE_WIDE or 0
+    int32_t mode; // MZ_MODE_WIDE or 0, or one of those below
     int32_t eps;
     int32_t scale, shift, clip; // of the loss difference
 } mz_node_t;
