@@ -22,7 +22,7 @@ import rich.progress
 import microzo
 
 from .. import demonet, push
-from . import accuracy
+from . import accuracy, networks
 
 CORRUPTIONS = ("impulse", "rotate_fixed")
 SEVERITY = 3
@@ -159,7 +159,7 @@ def measure(made, corruption, seed, test_images):
     job = accuracy.Job(corruption, SEVERITY, seed, made.label, test_images)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(accuracy.model_bytes("fashion"))
+        path.write_bytes(networks.model_bytes("fashion"))
         model = microzo.load(str(path))
     samples = microzo.ArrayData(*accuracy.adaptation(job, SAMPLES))
     images, labels = accuracy.test_of(job)
