@@ -19,6 +19,8 @@ class Gradient:
     def __init__(self, model, conv, head, first=-1):
         self._model = model
         self.conv = conv
+        self.several = b""  # operators, if there is more than `conv` (modelwise.py)
+        self.opening = None  # the STAGE record
         self.head = head
         self._kept = selection.kept(model.plan, conv)
         self.start(first)

@@ -49,6 +49,10 @@ class Nodes:
         self.loss = 0
         self.found = 0
 
+    def open(self, opening, more):
+        """Puts the step size into the STAGE record, for the gradient that a batch has made."""
+        opening[record.HEADER + 14] = unit_shift(self.gradient.conv_grad, more)
+
     def add(self, step, slot, label):
         """Adds what the sample whose prefix is in the arena says, as number `slot` of the
         step."""
@@ -103,31 +107,30 @@ class Node:
 
     def open(self, opening):
         """Step sizes: a first batch without an update shows how large the gradient is."""
-        self._nodes = Nodes(self._model, self._seed, self.gradient, opening[record.HEADER + 16 :])
+        self._nodes = _nodes(self._model, self.gradient, opening)
         spec = self._spec
         shift = 0
         if self.gradient.head >= 0:
             n = len(self._index)
             shift = rate.shifts(self._model, self.gradient, -1, self._loader, n, self._batch)[1]
         self.estimate_batch(0)
-        mean = _mean_size(self.gradient.conv_grad)
+        self._nodes.open(opening, spec["conv_shift"] - _LSB + self._norm_scaling())
         self.gradient.clear()
-        conv = rate.log2(mean) - _LSB + spec["conv_shift"] + self._norm_scaling()
-        at = record.HEADER + 14
-        opening[at] = max(0, min(28, conv))
-        opening[at + 1] = max(0, min(28, shift + spec["head_shift"]))
+        opening[record.HEADER + 15] = max(0, min(28, shift + spec["head_shift"]))
 
     def _norm_scaling(self):
         if not self._spec["gns"]:
             return 0
-        d = planner.out_size(self._model.plan, L.op_base(self.gradient.conv))
+        plan = self._model.plan
+        operators = self.gradient.several or (self.gradient.conv,)
+        d = sum(planner.out_size(plan, L.op_base(op)) for op in operators)
         return norm_scaling(self._batch * self._spec["probes"], d)
 
     def resume(self, opening):
         """Takes the step sizes from the STAGE record."""
         at = record.HEADER
         self._shifts = opening[at + 14], opening[at + 15]
-        self._nodes = Nodes(self._model, self._seed, self.gradient, opening[at + 16 :])
+        self._nodes = _nodes(self._model, self.gradient, opening)
 
     def estimate(self, step):
         self.estimate_batch(step)
@@ -174,6 +177,21 @@ class Node:
         rec[record.HEADER + 2] = self._spec["decay"]
 
 
+def _nodes(model, gradient, opening):
+    """The Nodes of the stage of a STAGE record."""
+    if opening[record.HEADER + 21]:
+        from .modelwise import AllNodes as Made
+    else:
+        Made = Nodes
+    seed = record.get32(opening, record.HEADER + 4)
+    return Made(model, seed, gradient, opening[record.HEADER + 16 :])
+
+
+def unit_shift(grad, more):
+    """Shift of a step whose mean is one master unit, plus `more`, for a gradient of that size."""
+    return max(0, min(28, rate.log2(_mean_size(grad)) + more))
+
+
 def _mean_size(grad):
     """Mean |value| of the int32 in a buffer, a piece at a time: a copy of it has no room."""
     view = memoryview(grad)
@@ -203,8 +221,7 @@ class NodeUpdate:
         k = m.k
         at = record.HEADER
         if self._nodes is None:
-            seed = record.get32(self._opening, at + 4)
-            self._nodes = Nodes(m, seed, self.gradient, self._opening[at + 16 :])
+            self._nodes = _nodes(m, self.gradient, self._opening)
         mode = self._opening[at + 20]
         first = self.gradient.first
         for i in range((len(rec) - record.CRC - at - 4) // 2):

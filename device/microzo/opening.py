@@ -92,10 +92,10 @@ def allocate(t):
     memory.free()
     for spec in t.program["stages"]:
         if spec["kind"] in stages.GRADIENTS:
-            from .gradient import Gradient
-
             t._gradient = None
-            t._gradient = Gradient(t.model, spec.get("conv", -1), spec["head"])
+            t._gradient = stages.new_gradient(
+                t.model, spec.get("conv", -1), spec["head"], spec.get("operators", ())
+            )
     t.model.place(pairs)
     if t.program["stages"][-1]["kind"] == "node":
         t._gradient.nodes()

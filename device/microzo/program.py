@@ -91,8 +91,9 @@ def _fitting(model, program, choices, room, double):
 
 def _describe(spec):
     kind = spec["kind"]
-    if "ops" in spec:
-        return "%s of operators %s" % (kind, spec["ops"])
+    ops = spec.get("ops") or spec.get("operators")
+    if ops:
+        return "%s of operators %s" % (kind, ops)
     if kind == "tail":
         return "tail of operator %d" % spec["conv"]
     return "node without the head" if kind == "node" and spec["head"] < 0 else kind
@@ -117,9 +118,16 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
         return specs
     head = selection.head(plan)
     if kind == "node":
+        ops = selection.nodes(plan, layers)
+        anything = layers in ("auto", "all")
+        if stage["model_wise"]:
+            fewest = len(ops) if not limited or not anything else 1
+            groups = [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
+        else:
+            groups = [ops[-1:] if anything else ops[:1]]
         return [
-            _node(plan, stage, at, last, program["train"], steps)
-            for at in selection.nodes(plan, layers)
+            _node(stage, group, last, program["train"], steps)
+            for group in groups
             for last in ((head, -1) if stage["train_head"] and head >= 0 else (-1,))
         ]
     if head < 0:
@@ -143,16 +151,14 @@ def _spsa(stage, ops, steps):
     )
 
 
-def _node(plan, stage, op, head, train, steps):
+def _node(stage, ops, head, train, steps):
     batch = min(stage["batch"], train)
-    rest = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
-    return dict(
-        rest,
-        conv=op,
-        head=head,
-        batch=batch,
-        steps=steps or max(1, stage["epochs"] * train // batch),
-    )
+    made = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
+    made.update(conv=ops[0], head=head, batch=batch)
+    made["steps"] = steps or max(1, stage["epochs"] * train // batch)
+    if stage["model_wise"]:
+        made["operators"] = ops
+    return made
 
 
 def _gradient(stage, conv, head, train, steps):
@@ -186,7 +192,8 @@ def selections(program):
 
 def _exact(spec):
     """Operators whose gradient is kept in a buffer."""
-    return [i for i in (spec.get("conv", -1), spec.get("head", -1)) if i >= 0]
+    ops = spec.get("operators") or [spec.get("conv", -1)]
+    return [i for i in ops + [spec.get("head", -1)] if i >= 0]
 
 
 def needs(model, program, double):
@@ -204,6 +211,10 @@ def needs(model, program, double):
                 from . import options
 
                 buffers = max(buffers, options.needs(plan, spec, state))
+        elif "operators" in spec:
+            arena = max(arena, planner.layout(plan, spec["conv"]))
+            most = max(planner.out_size(plan, L.op_base(i)) for i in spec["operators"])
+            nodes = max(nodes, 4 * most)
         elif spec["kind"] == "node":
             pinned = selection.kept(plan, spec["conv"])
             arena = max(arena, planner.layout(plan, spec["conv"], pinned))

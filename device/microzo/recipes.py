@@ -19,7 +19,8 @@ stages, in order:
            features' statistics, which weighs `stats` sixteenths; sides 2
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
-           head_shift, decay, mode
+           head_shift, decay, mode, model_wise (1: the outputs of all chosen operators are
+           perturbed in one pair of passes and all of them learn from it; 0: those of one)
 spsa, elastic and entropy may also have (options.py; left out, they are off)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
             output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
@@ -79,6 +80,7 @@ _NODE = {
     "mode": 0,
     "gns": 0,
     "train_head": 1,
+    "model_wise": 0,
     "guard": "held",
 }
 _SCALES = dict(_SPSA, what=6)
@@ -132,6 +134,7 @@ _RANGES = {
     "gns": (0, 1),
     "stats": (0, 255),
     "train_head": (0, 1),
+    "model_wise": (0, 1),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
     "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",

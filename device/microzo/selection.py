@@ -31,13 +31,12 @@ def choose(plan, layers):
 
 
 def nodes(plan, layers):
-    """Operators whose outputs may be perturbed, best first: the one with a closed form behind
-    it, else the last convolution; or the first of `layers`."""
+    """Operators of `layers` whose outputs may be perturbed: all but the last of the network."""
     last = plan[L.N_OPS] - 1
     ops = [i for i in choose(plan, layers) if i != last]
     if not ops:
         raise ValueError("node perturbs an operator before the last, not %s" % layers)
-    return ops[-1:] if layers in ("auto", "all") else ops[:1]
+    return ops
 
 
 def realignable(plan):

@@ -23,6 +23,8 @@ def parts(plan, recipe, stage, layers):
     if stage["kind"] == "spsa":
         rest = [i for i in selection.choose(plan, layers) if i not in by_nodes]
         return ((stage, rest),) if rest else ()
+    if stage["model_wise"]:
+        return ((stage, by_nodes),) if by_nodes else ()
     epochs = max(1, stage["epochs"] // max(1, len(by_nodes)))
     return [(dict(stage, epochs=epochs), [op]) for op in by_nodes]
 

@@ -20,6 +20,8 @@ def code(spec):
     found = _CODE.get(spec["kind"], _GRAD_CODE)
     if spec["guard"] == "free":
         found += ("freeguard",)
+    if spec.get("model_wise"):
+        found += ("modelwise",)
     if shaped(spec):
         from . import options
 
@@ -91,7 +93,8 @@ def make(model, spec, opening, node, gradient):
 def stage_record(spec, index, seed, node):
     """STAGE: all that applying the stage's records needs; steps and step sizes are still 0."""
     longer = spec["kind"] == "node" or shaped(spec)
-    rec = record.new(record.STAGE, 24 if longer else 16, node, index)
+    several = spec.get("operators", ())
+    rec = record.new(record.STAGE, (24 if longer else 16) + 2 * len(several), node, index)
     at = record.HEADER
     rec[at] = KINDS.index(spec["kind"])
     rec[at + 1] = spec.get("what", 0)
@@ -105,6 +108,9 @@ def stage_record(spec, index, seed, node):
         rec[at + 17] = spec["probes"]
         record.put16(rec, at + 18, spec["clip"])
         rec[at + 20] = spec["mode"]
+        rec[at + 21] = len(several)
+        for i in range(len(several)):
+            rec[at + 24 + 2 * i] = several[i]
     elif longer:
         from . import options
 
@@ -176,6 +182,17 @@ def _op(octet):
     return octet if octet != 255 else -1
 
 
+def new_gradient(model, conv, head, several=(), first=-1):
+    """Gradient buffers; several: operators whose nodes are perturbed together."""
+    if several:
+        from .modelwise import Gradients
+
+        return Gradients(model, several, head)
+    from .gradient import Gradient
+
+    return Gradient(model, conv, head, first)
+
+
 def gradient_for(model, rec, old):
     """Gradient buffers for the stage of a STAGE record, zeroed and placed; None if it needs
     none."""
@@ -185,14 +202,16 @@ def gradient_for(model, rec, old):
         return None
     conv, head = _op(rec[at + 12]), _op(rec[at + 13])
     first = rec[at + 2] if kind == "elastic" else -1
-    if old is None or (old.conv, old.head) != (conv, head):
-        from .gradient import Gradient
-
+    several = b""
+    if kind == "node":
+        several = bytes(rec[at + 24 + 2 * i] for i in range(rec[at + 21]))
+    if old is None or (old.conv, old.head, old.several) != (conv, head, several):
         if old is not None:
             old.close()  # its buffers make room
-        old = Gradient(model, conv, head, first)
+        old = new_gradient(model, conv, head, several, first)
     else:
         old.clear()
         old.start(first)
+    old.opening = rec
     old.place()
     return old

@@ -178,7 +178,7 @@ def journal_bytes(plan, program):
     for stage in program["stages"]:
         kind = stage["kind"]
         longer = kind == "node" or microzo.stages.shaped(stage)
-        payloads.append(24 if longer else 16)  # STAGE
+        payloads.append((24 if longer else 16) + 2 * len(stage.get("operators", ())))  # STAGE
         payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
         if kind == "realign":
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
@@ -251,9 +251,11 @@ def _step_macs(plan, program):
             head = stage["probes"] * _op_macs(plan, stage.get("head", -1))
             yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)
         elif kind == "node":
-            conv, head = stage["conv"], _op_macs(plan, stage["head"])
-            passes = _macs(plan, conv) + 2 * stage["probes"] * _macs(plan, conv + 1)
-            yield kind, stage["batch"] * (passes + _op_macs(plan, conv) + head)
+            conv, several = stage["conv"], stage.get("operators")
+            noisy = _macs(plan, conv if several else conv + 1)
+            passes = _macs(plan, conv) + 2 * stage["probes"] * noisy
+            made = sum(_op_macs(plan, op) for op in [*(several or [conv]), stage["head"]])
+            yield kind, stage["batch"] * (passes + made)
         else:
             conv, head = stage["conv"], stage["head"]
             gradients = _op_macs(plan, conv) + _op_macs(plan, head)

@@ -73,9 +73,13 @@ class Costs:
 
     def _node(self, stage):
         conv, probes = stage["conv"], stage["probes"]
+        several = stage.get("operators")
+        ops = several or [conv]
         each = self.passes(conv) + self._gradients(stage) + self.python
-        nodes = round(self._node_output * self._ops[conv].outputs)
-        probe = 2 * self.passes(conv + 1) + nodes + self.python
+        nodes = round(self._node_output * sum(self._ops[op].outputs for op in ops))
+        # for several, five calls an operator and probe: about those of another stage's sample
+        python = len(ops) * self.python
+        probe = 2 * self.passes(conv if several else conv + 1) + nodes + python
         return stage["batch"] * (each + probes * probe) + self._apply(stage)
 
     def _gradients(self, stage):
@@ -87,7 +91,8 @@ class Costs:
 
 def _exact(stage):
     """Operators whose gradient the stage makes."""
-    return [i for i in (stage.get("conv", -1), stage.get("head", -1)) if i >= 0]
+    ops = stage.get("operators") or [stage.get("conv", -1)]
+    return [i for i in [*ops, stage.get("head", -1)] if i >= 0]
 
 
 class _Operator:

@@ -19,6 +19,7 @@ CASES = [(name, name, {}) for name in (
     ("guided", "spsa", {"guided": 1, "sharp": 4, "rows": "qas", "round": "stochastic",
                         "guard": ""}),
     ("free", "entropy", {"guard": "", "stats": 40}),
+    ("model-wise", "node", {"model_wise": 1, "gns": 1, "guard": ""}),
 ]  # fmt: skip
 SHAPE = (12, 12, 1)
 CLASSES = 4
