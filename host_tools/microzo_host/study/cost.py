@@ -1,4 +1,7 @@
-"""What a run costs: forward passes of one sample, and MACs, from its program."""
+"""What the steps of a run cost: forward passes of one sample, and MACs, from its program.
+
+Guards, the first looks of a stage that finds its step size and the search of `pick` are left out.
+"""
 
 from microzo import layout as L
 from microzo import plan as planner
@@ -10,30 +13,55 @@ def suffix_macs(plan, first):
 
 
 def forwards(program):
-    """Passes of one sample from a stage's first operator to the logits, all stages."""
-    return sum(_stage(spec, program)[0] for spec in program["stages"])
+    """Passes of one sample to the logits, from wherever a stage starts; of realign, to the
+    operator that is measured."""
+    return sum(_passes(spec, program) for spec in program["stages"])
 
 
 def macs(plan, program):
-    """MACs of these passes; prefixes count once a sample and stage, as with a full cache."""
-    whole = suffix_macs(plan, 0)
-    total = 0
-    for spec in program["stages"]:
-        passes, first = _stage(spec, program)
-        prefix = whole - suffix_macs(plan, first)
-        total += passes * suffix_macs(plan, first) + program["samples"] * prefix
-    return total
+    """MACs of these passes, and of gradients and statistics, each as a pass of its operator.
+
+    Prefixes count once a stage and sample that it sees, as with a full cache.
+    """
+    return sum(_macs(plan, spec, program) for spec in program["stages"])
 
 
-def _stage(spec, program):
-    """(passes, first operator) of a stage."""
+def _seen(spec):
+    """Samples that a stage looks at, one after another."""
+    if "batch" in spec:
+        return spec["steps"] * spec["batch"]
+    return spec["steps"] * spec["samples"] * (1 if spec["sides"] == 1 else spec["probes"])
+
+
+def _passes(spec, program):
     kind = spec["kind"]
     if kind == "realign":
-        return program["samples"] * len(spec["ops"]), 0
+        return program["samples"] * len(spec["ops"])
     if kind in ("head", "tail"):
-        return spec["steps"] * spec["batch"], spec["conv"] if kind == "tail" else spec["head"]
+        return _seen(spec)
     if kind == "node":
-        return spec["steps"] * spec["batch"] * (1 + 2 * spec["probes"]), spec["conv"]
-    if spec["sides"] == 1:
-        return spec["steps"] * spec["samples"] * (spec["probes"] + 1), spec["first"]
-    return spec["steps"] * spec["samples"] * spec["probes"] * 2, spec["first"]
+        return _seen(spec) * (1 + 2 * spec["probes"])
+    return _seen(spec) * (1 + spec["probes"] if spec["sides"] == 1 else 2)
+
+
+def _macs(plan, spec, program):
+    kind = spec["kind"]
+    whole = suffix_macs(plan, 0)
+    if kind == "realign":
+        return program["samples"] * sum(whole - suffix_macs(plan, op + 1) for op in spec["ops"])
+    first = spec["first"] if "first" in spec else spec["conv"]
+    if first < 0:
+        first = spec["head"]
+    each = suffix_macs(plan, first) * _passes(spec, program) // _seen(spec)
+    if kind == "node" and "operators" not in spec:
+        each -= 2 * spec["probes"] * _one(plan, spec["conv"])  # they start behind it
+    if kind == "entropy":
+        each += 2 * _one(plan, spec["seen"])  # measured, then run
+    gradients = [*(spec.get("operators") or [spec.get("conv", -1)]), spec.get("head", -1)]
+    each += sum(_one(plan, op) for op in gradients)
+    seen = _seen(spec)
+    return seen * each + min(seen, program["train"]) * (whole - suffix_macs(plan, first))
+
+
+def _one(plan, op):
+    return planner.macs(plan, L.op_base(op)) if op >= 0 else 0

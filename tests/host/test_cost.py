@@ -1,0 +1,157 @@
+"""The study's cost of a run against the kernel calls of its steps, counted."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
+import small
+
+import microzo
+import microzo.cache
+from microzo import backend, program
+from microzo import layout as L
+from microzo import plan as planner
+from microzo_host.study import cost
+
+
+class Counter:
+    """The kernels, whose calls are counted while `on`."""
+
+    def __init__(self, kernels):
+        self._kernels = kernels
+        self.on = False
+        self.passes = self.macs = 0
+
+    def __getattr__(self, name):
+        real, seen = getattr(self._kernels, name), getattr(self, f"_{name}", None)
+        if seen is None:
+            return real
+
+        def call(*args):
+            if self.on:
+                seen(*args)
+            return real(*args)
+
+        return call
+
+    def _run(self, plan, first, last, times=1):
+        self.macs += times * sum(planner.macs(plan, L.op_base(i)) for i in range(first, last))
+        self.passes += times * (last == plan[L.N_OPS])
+
+    def _forward(self, plan, blob, state, arena, first, last, mode):
+        self._run(plan, first, last)
+
+    def _probe(self, plan, blob, state, arena, params, out):
+        self._run(plan, params[0], plan[L.N_OPS], 1 if params[3] & 2 else 2)
+
+    def _node(self, plan, blob, state, arena, params, *rest):
+        if params[3] < 2:
+            self._run(plan, params[0] + 1, plan[L.N_OPS], 2)
+
+    def _stats(self, plan, blob, state, arena, op, *rest):
+        self._run(plan, op, op + 1)
+
+    def _head_grad(self, plan, blob, state, arena, op, *rest):
+        self._one(plan, op)
+
+    _tail_grad = _head_grad
+
+    def _node_grad(self, plan, arena, op, *rest):
+        self._one(plan, op)
+
+    def _one(self, plan, op):
+        self.macs += planner.macs(plan, L.op_base(op))
+
+
+@pytest.fixture
+def counter(monkeypatch):
+    """Counts what steps and prefix caches do, nothing else."""
+    before = backend.kernels()
+    made = Counter(before)
+
+    def counted(real):
+        def call(self, *args):
+            was, made.on = made.on, True
+            try:
+                return real(self, *args)
+            finally:
+                made.on = was
+
+        return call
+
+    monkeypatch.setattr(microzo.Trainer, "_step", counted(microzo.Trainer._step))
+    loader = microzo.cache.Loader
+    monkeypatch.setattr(loader, "_compute", counted(loader._compute))
+    backend.use(made)
+    yield made
+    backend.use(before)
+
+
+RECIPES = "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt default".split()
+CHANGES = {
+    "one-sided": ("spsa", {"sides": 1}),
+    "by layer": ("spsa", {"by_layer": 1, "sides": 1}),
+    "masked": ("spsa", {"mask": "random", "one_in": 4}),
+    "guided": ("spsa", {"guided": 1, "sharp": 4}),
+    "without the head": ("node", {"train_head": 0}),
+    "model-wise": ("node", {"model_wise": 1}),
+    "no statistics": ("entropy", {"stats": 0}),
+}
+
+
+def check(counter, folder, recipe, **options):
+    model = microzo.load(small.write_model(folder / "small.safetensors"))
+    data = microzo.ArrayData(*small.arrays(model.path))
+    trainer = microzo.Trainer(model, recipe, **options)
+    for _ in trainer.run(data):
+        pass
+    made = trainer.program
+    # a pass of realign ends at its operator, before the logits
+    measured = sum(
+        made["samples"] * len(s["ops"]) for s in made["stages"] if s["kind"] == "realign"
+    )
+    assert cost.forwards(made) == counter.passes + measured
+    assert cost.macs(model.plan, made) == counter.macs
+    return made["stages"]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipes(name, counter, tmp_path):
+    check(counter, tmp_path, small.short(name, samples=12))
+
+
+@pytest.mark.parametrize("label", CHANGES)
+def test_settings(label, counter, tmp_path):
+    name, changes = CHANGES[label]
+    made = small.short(name, samples=12)
+    made["stages"][-1].update(changes)
+    check(counter, tmp_path, made)
+
+
+def test_several_node_stages(counter, tmp_path):
+    made = dict(small.short("pmt", samples=16), split=1)
+    stages = check(counter, tmp_path, made)
+    assert [s["kind"] for s in stages] == ["spsa", "node", "node"]
+
+
+def test_a_suffix_trained_with_its_prefix_in_the_cache(counter, tmp_path):
+    check(counter, tmp_path, small.short("spsa", samples=12), layers="last2")
+
+
+def test_a_run_of_fewer_samples_than_there_are(counter, tmp_path):
+    made = small.short("spsa", samples=40)
+    made["stages"][0].update(steps=2, probes=2, samples=1)
+    check(counter, tmp_path, made, layers="last1")
+
+
+def test_memory_of_several_node_stages_is_that_of_the_widest(tmp_path):
+    """Stages share their buffers."""
+    model = microzo.load(small.write_model(tmp_path / "small.safetensors"))
+    made = dict(microzo.recipe("pmt"), split=1)
+    found = program.resolve(model, made, "auto", 256, True, None, None, True)
+    sums = program.needs(model, found, True)
+    alone = [program.needs(model, dict(found, stages=[s]), True) for s in found["stages"]]
+    for part in ("gradients", "nodes", "statistics and records"):
+        assert sums[part] == max(one[part] for one in alone)
