@@ -23,6 +23,8 @@ class Gradient:
         self.opening = None  # the STAGE record
         self.head = head
         self._kept = selection.kept(model.plan, conv)
+        # whose outputs node.py perturbs: those of the ADD that adds the convolution's
+        self.perturbed = self._kept[-1] if self._kept else -1
         self.start(first)
         n = grad_bytes(model.plan, conv) if conv >= 0 else 0
         self.conv_grad = memory.take("the gradient of the convolution", n)

@@ -61,8 +61,8 @@ class AllNodes(nodes.Nodes):
 
     def __init__(self, model, seed, gradient, settings):
         super().__init__(model, seed, gradient, settings)
-        self._mode = settings[4]
         self._eps = settings[0]
+        self._shared = self._params[3] & nodes.SHARED
         self._clip = record.get16(settings, 2)
         self._found = array("i", bytearray(4 * self.probes))  # loss differences
         self._no_error = bytearray(0)
@@ -78,12 +78,12 @@ class AllNodes(nodes.Nodes):
         g = self.gradient
         params = self._params
         params[2] = label
-        params[3] = _MOVE
+        params[3] = _MOVE | self._shared
         for q in range(self.probes):
             params[1] = k.derive(self._seed, step, slot * self.probes + q)
             d = self._loss(self._eps, label) - self._loss(-self._eps, label) >> 1
             self._found[q] = max(-self._clip, min(self._clip, d))
-        params[3] = _CREDIT
+        params[3] = _CREDIT | self._shared
         params[4] = self._eps
         at = g.first
         for i in range(len(g.several)):
@@ -96,7 +96,7 @@ class AllNodes(nodes.Nodes):
                 params[7] = self._found[q]
                 self._call()
             params[7] = 0
-            k.node_grad(m.plan, m.arena, op, self._down, self._sums, g.parts[i])
+            k.node_grad(m.plan, m.arena, op, self._down_of(op), self._sums, g.parts[i])
         self.found = k.forward(m.plan, m.blob, m.state, m.arena, at, m.ops, self._mode)
         self.loss = k.loss(m.plan, m.arena, label, self._error)
         if g.head >= 0:

@@ -13,13 +13,16 @@ from . import rate, record, sampling
 from .schedule import extra_shift, norm_scaling
 
 _LSB = 8  # a unit step moves a weight by one LSB of 2^8 master units, in the mean
+SHARED = 4  # a mode of the kernel `node`: one sign a channel
+_POSITIONS = 5  # log2 of how many with the same sign leave room for a batch in 31 bits
 _D_SHIFT = 9  # with scale 256: Q12 of (L+ - L-) / 2
 
 
 class Nodes:
     """The buffers and calls of one perturbed operator; what both the stage and a replay need.
 
-    settings: bytes 16.. of the STAGE record: eps, probes, clip (16 bits), mode.
+    settings: bytes 16.. of the STAGE record: eps, probes, clip (16 bits), mode, number of
+    operators perturbed together, shared.
     """
 
     def __init__(self, model, seed, gradient, settings):
@@ -27,14 +30,15 @@ class Nodes:
         self._seed = seed
         self.gradient = gradient
         self.probes = settings[1]
+        self._mode = settings[4]
         self._output, self._sums = gradient.nodes()
         self._params = array(
             "i",
             (
-                gradient.conv,
+                gradient.perturbed,
                 0,
                 0,
-                settings[4],
+                settings[4] | (SHARED if settings[6] else 0),
                 settings[0],
                 256,
                 _D_SHIFT,
@@ -53,6 +57,14 @@ class Nodes:
         """Puts the step size into the STAGE record, for the gradient that a batch has made."""
         opening[record.HEADER + 14] = unit_shift(self.gradient.conv_grad, more)
 
+    def _down_of(self, op):
+        """Halvings of the sums of operator op; equal signs at all positions add up to more."""
+        if not self._params[3] & SHARED:
+            return self._down
+        o = L.op_base(op)
+        positions = self._model.plan[o + L.OUT_H] * self._model.plan[o + L.OUT_W]
+        return self._down + max(0, rate.log2(positions) - _POSITIONS)
+
     def add(self, step, slot, label):
         """Adds what the sample whose prefix is in the arena says, as number `slot` of the
         step."""
@@ -60,7 +72,7 @@ class Nodes:
         k = m.k
         g = self.gradient
         params = self._params
-        self.found = k.forward(m.plan, m.blob, m.state, m.arena, params[0], m.ops, params[3])
+        self.found = k.forward(m.plan, m.blob, m.state, m.arena, g.first, m.ops, self._mode)
         self.loss = k.loss(m.plan, m.arena, label, self._error)
         if g.head >= 0:
             k.head_grad(m.plan, m.blob, m.state, m.arena, g.head, self._error, g.head_grad)
@@ -68,7 +80,7 @@ class Nodes:
         for q in range(self.probes):
             params[1] = k.derive(self._seed, step, slot * self.probes + q)
             k.node(m.plan, m.blob, m.state, m.arena, params, self._output, self._sums, self._out)
-        k.node_grad(m.plan, m.arena, params[0], self._down, self._sums, g.conv_grad)
+        k.node_grad(m.plan, m.arena, g.conv, self._down_of(g.conv), self._sums, g.conv_grad)
 
 
 class Node:

@@ -1162,51 +1162,62 @@ def node(plan, blob, state, arena, params, y, sums, out):
     op, seed, label, mode, eps, scale, shift, clip = unpack_from("<8i", params, 0)
     _check_seed(seed)
     _require(0 <= label < net.classes, "the label is out of range")
-    _require(0 <= mode <= 3, "mode must be 0..3")
+    _require(0 <= mode <= 7, "mode must be 0..7")
+    shared, mode = mode & 4, mode & 3
     move, credit = mode == 2, mode == 3
     _require((-127 if move else 1) <= eps <= 127, "eps is 1..127, or -127..127 in mode 2")
     _require((-32767 if credit else 0) <= clip <= 32767, "clip is 0..32767, in mode 3 of any sign")
     _require(0 <= scale <= 256 and 0 <= shift <= 31, "scale is 0..256, shift 0..31")
     _require(0 <= op <= net.n_ops - 2, "op must be before the last operator")
     net.check_range(op, net.n_ops)
-    o = net.weighted(op)
+    o = net.op(op)
     n = _out_size(o)
     _check_out(y, 0 if move or credit else n)
     _check_out(sums, 4 * n)
     clean = _int8s(arena, o[L.OUT_OFF], n)
-    keys = _keys(seed, 4 * o[L.TID] + 2)
+    signs = _NodeSigns(_keys(seed, 4 * o[L.TID] + 2), o[L.OUT_C], shared)
     if move:
-        _perturb_nodes(net, o, clean, keys, eps)
+        _perturb_nodes(net, o, clean, signs, eps)
         return 0
     if credit:
-        _credit_nodes(o, clean, keys, clip, sums)
+        _credit_nodes(o, clean, signs, clip, sums)
         return 0
     pack_into("%db" % n, y, 0, *clean)
     losses = [0, 0]
     for i in range(2):
-        _perturb_nodes(net, o, clean, keys, eps if i == 0 else -eps)
+        _perturb_nodes(net, o, clean, signs, eps if i == 0 else -eps)
         _forward(net, op + 1, net.n_ops, _Pass(mode))
         losses[i] = _cross_entropy(net.logits(), label, None)
     pack_into("%db" % n, arena, o[L.OUT_OFF], *clean)
     d = _sat((losses[0] - losses[1]) * scale >> shift, -clip, clip)
-    _credit_nodes(o, clean, keys, d, sums)
+    _credit_nodes(o, clean, signs, d, sums)
     pack_into("<2i", out, 0, *losses)
     return 0
 
 
-def _credit_nodes(o, clean, keys, d, sums):
+class _NodeSigns:
+    def __init__(self, keys, channels, shared):
+        self._keys = keys
+        self._channels = channels
+        self._shared = shared
+
+    def row(self, p):
+        return _sign_row(self._keys, 0 if self._shared else p, self._channels)
+
+
+def _credit_nodes(o, clean, all_signs, d, sums):
     channels = o[L.OUT_C]
     for p in range(len(clean) // channels):
-        signs = _sign_row(keys, p, channels)
+        signs = all_signs.row(p)
         for c in range(channels):
             if o[L.ACT_MIN] < clean[p * channels + c] < o[L.ACT_MAX]:
                 _add_gradient(sums, p * channels + c, d * signs[c])
 
 
-def _perturb_nodes(net, o, clean, keys, eps):
+def _perturb_nodes(net, o, clean, all_signs, eps):
     channels = o[L.OUT_C]
     for p in range(len(clean) // channels):
-        signs = _sign_row(keys, p, channels)
+        signs = all_signs.row(p)
         for c in range(channels):
             v = clean[p * channels + c]
             if o[L.ACT_MIN] < v < o[L.ACT_MAX]:

@@ -81,6 +81,7 @@ _NODE = {
     "gns": 0,
     "train_head": 1,
     "model_wise": 0,
+    "shared": 0,
     "guard": "held",
 }
 _SCALES = dict(_SPSA, what=6)
@@ -135,6 +136,7 @@ _RANGES = {
     "stats": (0, 255),
     "train_head": (0, 1),
     "model_wise": (0, 1),
+    "shared": (0, 1),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
     "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",

@@ -196,13 +196,13 @@ class NetCases:
 
     def node(self):
         rng, plan = self.rng, self.plan
-        i = self.pick(lambda o: planner.is_weighted(plan, o) and o < L.op_base(self.n - 1))
+        i = self.pick(lambda o: o < L.op_base(self.n - 1))
         if i is None:
             return None
         n = planner.out_size(plan, L.op_base(i))
         mode = rng.randint(0, 3)
         params = (
-            i, seed(rng), rng.randrange(plan[L.CLASSES]), mode,
+            i, seed(rng), rng.randrange(plan[L.CLASSES]), mode | rng.choice((0, 4)),
             rng.choice((1, 5, 16, 127, rng.randint(-127 if mode == 2 else 1, 127))),
             rng.choice((0, 256, rng.randint(0, 256))), rng.choice((0, 8, 9, 31)),
             rng.choice((0, 512, 32767, rng.randint(-32767 if mode == 3 else 0, 32767))),

@@ -273,23 +273,25 @@ def node(plan, blob, state, arena, params, y, sums, out):
     losses = part(writable(out, 4), 0, 2, np.int32)
     check_seed(seed)
     require(0 <= label < net.classes, "the label is out of range")
-    require(0 <= mode <= 3, "mode must be 0..3")
+    require(0 <= mode <= 7, "mode must be 0..7")
+    shared, mode = mode & 4, mode & 3
     require((-127 if mode == 2 else 1) <= eps <= 127, "eps is 1..127, or -127..127 in mode 2")
     least = -32767 if mode == 3 else 0
     require(least <= clip <= 32767, "clip is 0..32767, in mode 3 of any sign")
     require(0 <= scale <= 256 and 0 <= shift <= 31, "scale is 0..256, shift 0..31")
     require(0 <= op <= net.n_ops - 2, "op must be before the last operator")
     ops.check_range(net, op, net.n_ops)
-    o = net.weighted(op)
+    o = net.op(op)
     kept = part(writable(y, 1), 0, o.out_size if mode < 2 else 0, np.int8)
     target = part(writable(sums, 4), 0, o.out_size, np.int32)
     if mode == 2:
-        nodes.move(net, o, nodes.signs(net, o, seed), eps)
+        nodes.move(net, o, nodes.signs(net, o, seed, shared), eps)
         return 0
     if mode == 3:
-        nodes.credit(nodes.signs(net, o, seed), clip, target)
+        nodes.credit(nodes.signs(net, o, seed, shared), clip, target)
         return 0
-    losses[...] = nodes.probe(net, o, seed, label, mode, eps, scale, shift, clip, kept, target)
+    settings = (mode, eps, scale, shift, clip)
+    losses[...] = nodes.probe(net, o, seed, shared, label, *settings, kept, target)
     return 0
 
 

@@ -11,10 +11,13 @@ from .ops import Reading, forward, windows
 from .requant import rsh, sat
 
 
-def signs(net, o, seed):
-    """Sign of every node of the output of o as it is, 0 where it is not free."""
+def signs(net, o, seed, shared):
+    """Sign of every node of the output of o as it is, 0 where it is not free; shared: a channel
+    has that of its first position at all of them."""
     y = net.output(o)
-    u = rng.signs(seed, 4 * o.tid + 2, o.out_h * o.out_w, o.out_c).reshape(y.shape)
+    rows = 1 if shared else o.out_h * o.out_w
+    u = rng.signs(seed, 4 * o.tid + 2, rows, o.out_c)
+    u = np.broadcast_to(u, (o.out_h * o.out_w, o.out_c)).reshape(y.shape)
     return u * ((y > o.act_min) & (y < o.act_max))
 
 
@@ -32,11 +35,11 @@ def credit(u, d, sums):
     sums[free] = held
 
 
-def probe(net, o, seed, label, wide, eps, scale, shift, clip, y, sums):
+def probe(net, o, seed, shared, label, wide, eps, scale, shift, clip, y, sums):
     """[L+, L-]; adds d * u of every free node to sums int32[out_size]; y: the output, kept."""
     clean = net.output(o).copy()
     y[...] = clean.reshape(-1)
-    u = signs(net, o, seed)
+    u = signs(net, o, seed, shared)
     losses = []
     for sign in (1, -1):
         net.output(o)[...] = clean

@@ -13,7 +13,8 @@ int32_t mz_api_node(const mz_arg_t *args) {
     node.op = params[0];
     node.seed = params[1];
     node.label = params[2];
-    node.mode = params[3];
+    node.mode = params[3] & ~MZ_NODE_SHARED;
+    node.keep = params[3] & MZ_NODE_SHARED ? 0 : UINT32_MAX;
     node.eps = params[4];
     node.scale = params[5];
     node.shift = params[6];
@@ -27,9 +28,6 @@ int32_t mz_api_node(const mz_arg_t *args) {
     MZ_TRY(mz_layers_check(&net, node.op, net.n_ops));
     MZ_TRY(mz_end_check(&net));
     MZ_TRY(mz_layer_load(&net, node.op, &layer));
-    if (!mz_has_weights(layer.kind)) {
-        return MZ_E_OP_KIND;
-    }
     MZ_TRY(mz_need(&args[5], node.mode < MZ_NODE_MOVE ? layer.out_size : 0, 1));
     MZ_TRY(mz_need(&args[6], 4 * (int64_t)layer.out_size, 4));
     return mz_node_probe(&net, &node, (int8_t *)args[5].data, mz_out(&args[6]), mz_out(&args[7]));

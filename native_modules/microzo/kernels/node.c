@@ -13,7 +13,7 @@
 
 // For every node that is free, with its sign: adds v to a sum, or to the node itself.
 static WALK void walk(const mz_layer_t *l, const int8_t *y,
-    mz_stream_t stream, int32_t v, int32_t *sums) {
+    mz_stream_t stream, uint32_t keep, int32_t v, int32_t *sums) {
     uint32_t next = 0;
     uint32_t word = 0;
     int32_t lo = l->act_min;
@@ -21,7 +21,7 @@ static WALK void walk(const mz_layer_t *l, const int8_t *y,
     uint32_t inside = (uint32_t)mz_max(hi - lo - 1, 0); // values between the two
     int32_t channels = l->out_c;
     int8_t *out = l->out;
-    for (const int8_t *end = y + l->out_size; y != end;) {
+    for (const int8_t *end = y + l->out_size; y != end; next &= keep) {
         for (int32_t c = 0; c < channels; c += 4) {
             if ((c & 31) == 0) {
                 word = mz_word(stream, next++);
@@ -51,7 +51,8 @@ static WALK void walk(const mz_layer_t *l, const int8_t *y,
 #if MZ_DSP
 
 // Four nodes at once: whole fours of channels, words, at least one value between the limits.
-static MZ_BUSY void perturb_fours(const mz_layer_t *l, const mz_word_t *y, mz_stream_t stream, int32_t v) {
+static MZ_BUSY void perturb_fours(const mz_layer_t *l, const mz_word_t *y, mz_stream_t stream,
+    uint32_t keep, int32_t v) {
     uint32_t by = 0x01010101 * (uint32_t)(v < 0 ? -v : v);
     uint32_t flip = v < 0 ? 0xffffffff : 0;
     uint32_t lo = 0x01010101 * (uint32_t)(uint8_t)l->act_min;
@@ -62,7 +63,7 @@ static MZ_BUSY void perturb_fours(const mz_layer_t *l, const mz_word_t *y, mz_st
     uint32_t word = 0;
     int32_t fours = l->out_c / 4;
     mz_word_t *out = (mz_word_t *)(void *)l->out;
-    for (const mz_word_t *end = y + l->out_size / 4; y != end;) {
+    for (const mz_word_t *end = y + l->out_size / 4; y != end; next &= keep) {
         for (int32_t left = fours, q = 0; left > 0; --left) {
             if (--q < 0) {
                 q = 7;
@@ -94,25 +95,27 @@ static MZ_BUSY void perturb_fours(const mz_layer_t *l, const mz_word_t *y, mz_st
     }
 }
 
-static void perturb(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, int32_t v) {
+static void perturb(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, uint32_t keep,
+    int32_t v) {
     if (l->out_c % 4 == 0 && ((uintptr_t)y & 3) == 0 && l->act_max - l->act_min > 1) {
-        perturb_fours(l, (const mz_word_t *)(const void *)y, stream, v);
+        perturb_fours(l, (const mz_word_t *)(const void *)y, stream, keep, v);
     } else {
-        walk(l, y, stream, v, NULL);
+        walk(l, y, stream, keep, v, NULL);
     }
 }
 
 #else
 
-static MZ_BUSY void perturb(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, int32_t v) {
-    walk(l, y, stream, v, NULL);
+static MZ_BUSY void perturb(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, uint32_t keep,
+    int32_t v) {
+    walk(l, y, stream, keep, v, NULL);
 }
 
 #endif
 
-static void accumulate(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, int32_t v,
-    int32_t *sums) {
-    walk(l, y, stream, v, sums);
+static void accumulate(const mz_layer_t *l, const int8_t *y, mz_stream_t stream, uint32_t keep,
+    int32_t v, int32_t *sums) {
+    walk(l, y, stream, keep, v, sums);
 }
 
 static void copy(const int8_t *from, int32_t n, int8_t *to) {
@@ -134,24 +137,24 @@ MZ_RARE int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t
     MZ_TRY(mz_layer_load(net, node->op, &l));
     mz_stream_t stream = mz_stream(node->seed, 4 * (uint32_t)l.tid + 2);
     if (node->mode == MZ_NODE_MOVE) {
-        perturb(&l, l.out, stream, node->eps);
+        perturb(&l, l.out, stream, node->keep, node->eps);
         return MZ_OK;
     }
     if (node->mode == MZ_NODE_CREDIT) {
-        accumulate(&l, l.out, stream, node->clip, sums);
+        accumulate(&l, l.out, stream, node->keep, node->clip, sums);
         return MZ_OK;
     }
     copy(l.out, l.out_size, y);
     mz_pass_plain(&pass, node->mode);
     for (int32_t i = 0; i < 2; ++i) {
-        perturb(&l, y, stream, i == 0 ? node->eps : -node->eps);
+        perturb(&l, y, stream, node->keep, i == 0 ? node->eps : -node->eps);
         MZ_TRY(mz_run(net, node->op + 1, net->n_ops, &pass));
         MZ_TRY(mz_finish(net));
         loss[i] = mz_loss(net->logits, net->classes, node->label, NULL);
     }
     copy(y, l.out_size, l.out);
     int32_t d = ((loss[0] - loss[1]) * node->scale) >> node->shift;
-    accumulate(&l, y, stream, mz_sat(d, -node->clip, node->clip), sums);
+    accumulate(&l, y, stream, node->keep, mz_sat(d, -node->clip, node->clip), sums);
     out[0] = loss[0];
     out[1] = loss[1];
     return MZ_OK;
