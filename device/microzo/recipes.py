@@ -86,7 +86,7 @@ _NODE = {
 _SCALES = dict(_SPSA, what=6)
 _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
                     rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
-_PMT_NODES = dict(_NODE, epochs=20, gns=1)
+_PMT_NODES = dict(_NODE, epochs=20, conv_shift=9, gns=1)
 _STAGES = {
     "realign": _REALIGN,
     "head": _HEAD,

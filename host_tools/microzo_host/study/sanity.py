@@ -70,8 +70,6 @@ def halvings_without_scaling():
 _BY_LAYER = {"sides": 1, "probes": 25, "samples": 8, "by_layer": 1, "gns": 1, "rule": "spread",
              "clip": 1024, "shift": 2, "first_shift": 1}  # fmt: skip
 _LONG = {"steps": 500}
-# The node stages of `pmt` with a split of 0 train wide early operators, which want smaller steps:
-# their conv_shift was chosen on noise and rotate, as the others were.
 
 
 def claims():
@@ -109,7 +107,7 @@ def claims():
                 variant("mix by size, nodes together", "pmt", split="size",
                         nodes={"model_wise": 1}),
                 variant("mix by the block threshold, operator 5", "pmt", split=5),
-                variant("nodes, layer by layer", "pmt", split=0, nodes={"conv_shift": 9}),
+                variant("nodes, layer by layer", "pmt", split=0),
                 variant("nodes, all layers together", "pmt", split=0,
                         nodes={"conv_shift": 7, "model_wise": 1}),
                 variant("weights, layer by layer", **_BY_LAYER, **_LONG),
