@@ -48,18 +48,31 @@ SLOW = ["entropy", "tail", "qzo-ff", "zoqo", "pmt"]
 def test_plan_is_within_two_per_cent(recipe, full_size, new_board, full, tmp_path):
     if recipe in SLOW and not full:
         pytest.skip("with MICROZO_FULL=1")
+    planned_as_run(full_size, new_board, tmp_path, microzo.recipe(recipe))
+
+
+def test_plan_of_nodes_of_several_operators(full_size, new_board, full, tmp_path):
+    if not full:
+        pytest.skip("with MICROZO_FULL=1")
+    recipe = microzo.recipe("node")
+    recipe["stages"][-1]["model_wise"] = 1
+    stages = planned_as_run(full_size, new_board, tmp_path, recipe, [1, 2, 3])
+    assert stages[-1]["operators"] == [1, 2, 3]
+
+
+def planned_as_run(full_size, new_board, tmp_path, recipe, layers="auto"):
+    """The stages of a short run on the board, if its RAM, program and modules are as planned."""
     board = new_board(fs=full_size.disk())
-    run = session.run(board, recipe, lambda line: None, steps=3)
-    planned = ramplan.predict(full_size.model, recipe, samples=TRAIN_IMAGES)
+    run = session.run(board, recipe, lambda line: None, steps=3, layers=layers)
+    planned = ramplan.predict(full_size.model, recipe, layers, samples=TRAIN_IMAGES)
     assert planned.fits and run.ram_peak <= run.ram_limit
     assert abs(planned.peak - run.ram_peak) <= 0.02 * run.ram_peak, (planned, run.ram_peak)
     (tmp_path / "journal").write_bytes(run.journal)
     trained = program_in(tmp_path / "journal")["stages"]
     assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in planned.stages]
     # train.py has saved the model by now; RAM is at its peak before that
-    assert modules_of(board) - {"export"} == set(
-        loaded.modules(microzo.recipe(recipe)["stages"])
-    ) - {"__init__"}
+    assert modules_of(board) - {"export"} == set(loaded.modules(recipe["stages"])) - {"__init__"}
+    return planned.stages
 
 
 @pytest.mark.parametrize("recipe", ["default", "forward_only"])

@@ -28,6 +28,20 @@ WITHIN = {"spsa": 0.1, "elastic": 0.1, "realign": 0.35, "tail": 0.6, "head": 0.6
 def test_estimates(recipe, files, full, new_board):
     if recipe != "forward_only" and not full:
         pytest.skip("with MICROZO_FULL=1")
+    told_as_counted(recipe, files, new_board)
+
+
+def test_estimate_of_nodes_of_several_operators(files, full, new_board):
+    if not full:
+        pytest.skip("with MICROZO_FULL=1")
+    recipe = microzo.recipe("node")
+    recipe["stages"] = recipe["stages"][1:]
+    recipe["stages"][0].update(model_wise=1, batch=4, probes=4)  # a step that the clock can hold
+    told_as_counted(recipe, files, new_board)
+
+
+def told_as_counted(recipe, files, new_board):
+    """Every stage's step, within the share that its kind is known to."""
     board = new_board(ram="1M", fs=session.disk(files.model, files.case), icount=True)
     text = board.exec(SCRIPT.format(recipe=recipe), timeout=300)
     spent = ast.literal_eval(text.strip().splitlines()[-1])

@@ -1,0 +1,37 @@
+"""The sanity study: its recipes are legal, its runs are measured, kept and told."""
+
+import json
+
+import pytest
+
+import microzo.recipes
+from microzo_host.study import networks, sanity
+
+pytestmark = pytest.mark.skipif(bool(networks.missing("fashion")), reason="no Fashion-MNIST")
+
+
+def test_recipes_are_legal():
+    variants = [v for _, found, _ in sanity.claims().values() for v in found]
+    for made in variants + sanity.settings():
+        recipe = json.loads(made.recipe)
+        microzo.recipes.check(recipe)
+        assert all(stage["guard"] == "" for stage in recipe["stages"]), made.label
+    assert len({made.recipe for made in variants}) == len(variants)
+
+
+def test_a_claim_is_measured_kept_and_told(tmp_path, monkeypatch, capsys):
+    few = {"steps": 2, "probes": 2, "samples": 2}
+    claim = ("it learns", [sanity.variant("short", **few)], lambda m: m[0]["accuracy"] > 101)
+    monkeypatch.setattr(sanity, "claims", lambda: {"learning": claim})
+    arguments = ["--seeds", "3", "--corruptions", "noise", "rotate", "--test-images", "20"]
+    arguments += ["--out", str(tmp_path / "sanity.json")]
+    sanity.main(arguments)
+    row = json.loads((tmp_path / "sanity.json").read_text())[0]
+    assert (row["claim"], row["holds"], row["seeds"]) == ("learning", False, [3])
+    found = row["variants"][0]
+    assert found["runs"] == 2 and 0 <= found["accuracy"] <= 100
+    assert found["loss_after"] != found["loss_before"]
+    assert "learning: it learns: DOES NOT HOLD" in capsys.readouterr().out
+    monkeypatch.setattr(sanity, "measure", None)  # what is on disk is not run again
+    sanity.main(arguments)
+    assert json.loads((tmp_path / "sanity.json").read_text())[0] == row
