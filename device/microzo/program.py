@@ -27,7 +27,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     The recipe is one that `check` lets pass.
     """
     selection.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
-    alone = len(recipe["stages"]) == 1  # then it is this stage or none
+    alone = len(stages.used(recipe, total)) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {
@@ -37,7 +37,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "stages": [],
         "notes": [],
     }
-    for stage in recipe["stages"]:
+    for stage in stages.used(recipe, total):
         if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
@@ -58,7 +58,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in recipe["stages"]):
+    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in stages.used(recipe, total)):
         program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
     if not program["stages"]:
         raise ValueError(
@@ -118,16 +118,9 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
         return specs
     head = selection.head(plan)
     if kind == "node":
-        ops = selection.nodes(plan, layers)
-        anything = layers in ("auto", "all")
-        if stage["model_wise"]:
-            fewest = len(ops) if not limited or not anything else 1
-            groups = [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
-        else:
-            groups = [ops[-1:] if anything else ops[:1]]
         return [
             _node(stage, group, last, program["train"], steps)
-            for group in groups
+            for group in _groups(plan, stage, layers, limited)
             for last in ((head, -1) if stage["train_head"] and head >= 0 else (-1,))
         ]
     if head < 0:
@@ -145,6 +138,20 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
     return [_gradient(stage, at, head, program["train"], steps) for at in ops]
 
 
+def _groups(plan, stage, layers, limited):
+    """Lists of the operators that a node stage may perturb, best first."""
+    ops = selection.nodes(plan, layers)
+    anything = layers in ("auto", "all")
+    if not stage["model_wise"]:
+        return [(selection.tails(plan)[:1] or ops[-1:]) if anything else ops[:1]]
+    fewest = len(ops) if not limited or not anything else 1
+    if not stage["channels"] or not anything:
+        return [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
+    while len(ops) > 1 and selection.channels(plan, ops) > stage["channels"]:
+        ops = ops[:-1]
+    return [ops[:n] for n in range(len(ops), 0, -1)]
+
+
 def _spsa(stage, ops, steps):
     return dict(
         stage, ops=ops, lo=ops[0], hi=ops[-1] + 1, first=ops[0], steps=steps or stage["steps"]
@@ -153,7 +160,7 @@ def _spsa(stage, ops, steps):
 
 def _node(stage, ops, head, train, steps):
     batch = min(stage["batch"], train)
-    made = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
+    made = {k: stage[k] for k in stage if k not in ("epochs", "train_head", "channels", "least")}
     made.update(conv=ops[0], head=head, batch=batch)
     made["steps"] = steps or max(1, stage["epochs"] * train // batch)
     if stage["model_wise"]:

@@ -82,8 +82,11 @@ _NODE = {
     "train_head": 1,
     "model_wise": 0,
     "shared": 0,
+    "channels": 0,
+    "least": 0,
     "guard": "held",
 }
+_CHANNEL = dict(_NODE, epochs=20, batch=32, probes=64, eps=4, conv_shift=5, shared=1)
 _SCALES = dict(_SPSA, what=6)
 _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
                     rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
@@ -108,6 +111,7 @@ RECIPES = {
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
+    "channel": {"holdout": 0, "stages": (_REALIGN, _CHANNEL)},
     "scales": {"holdout": 0, "stages": (_SCALES,)},
     "pmt": {"holdout": 0, "split": "size", "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
@@ -137,6 +141,8 @@ _RANGES = {
     "train_head": (0, 1),
     "model_wise": (0, 1),
     "shared": (0, 1),
+    "channels": (0, 4096),
+    "least": (0, 4096),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
     "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
