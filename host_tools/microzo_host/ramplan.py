@@ -19,6 +19,7 @@ import microzo.options
 import microzo.plan
 import microzo.program
 import microzo.record
+import microzo.selection
 import microzo.stages
 import microzo.trainer
 
@@ -252,7 +253,8 @@ def _step_macs(plan, program):
             yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)
         elif kind == "node":
             conv, several = stage["conv"], stage.get("operators")
-            noisy = _macs(plan, conv if several else conv + 1)
+            behind = microzo.selection.kept(plan, conv)[-1] + 1  # where the probes of one start
+            noisy = _macs(plan, conv if several else behind)
             passes = _macs(plan, conv) + 2 * stage["probes"] * noisy
             made = sum(_op_macs(plan, op) for op in [*(several or [conv]), stage["head"]])
             yield kind, stage["batch"] * (passes + made)

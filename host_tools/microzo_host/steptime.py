@@ -13,6 +13,7 @@ import pathlib
 
 import microzo.layout
 import microzo.plan
+import microzo.selection
 
 from . import push
 
@@ -37,6 +38,7 @@ class Costs:
         counts = table["cores"][core]
         self._node_output = counts["node"]
         self._ops = [_Operator(plan, o, counts) for o in microzo.plan.bases(plan)]
+        self._plan = plan
 
     def passes(self, first=0, last=None, perturbed=()):
         """A pass of operators first..last-1, of which some are perturbed."""
@@ -79,7 +81,8 @@ class Costs:
         nodes = round(self._node_output * sum(self._ops[op].outputs for op in ops))
         # for several, five calls an operator and probe: about those of another stage's sample
         python = len(ops) * self.python
-        probe = 2 * self.passes(conv if several else conv + 1) + nodes + python
+        behind = microzo.selection.kept(self._plan, conv)[-1] + 1  # where the probes of one start
+        probe = 2 * self.passes(conv if several else behind) + nodes + python
         return stage["batch"] * (each + probes * probe) + self._apply(stage)
 
     def _gradients(self, stage):

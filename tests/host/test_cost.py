@@ -47,7 +47,7 @@ class Counter:
         self._run(plan, params[0], plan[L.N_OPS], 1 if params[3] & 2 else 2)
 
     def _node(self, plan, blob, state, arena, params, *rest):
-        if params[3] < 2:
+        if params[3] & 3 < 2:
             self._run(plan, params[0] + 1, plan[L.N_OPS], 2)
 
     def _stats(self, plan, blob, state, arena, op, *rest):
@@ -89,7 +89,7 @@ def counter(monkeypatch):
     backend.use(before)
 
 
-RECIPES = "realign head tail spsa elastic entropy qzo-ff zoqo scales node pmt default".split()
+RECIPES = "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt default".split()
 CHANGES = {
     "one-sided": ("spsa", {"sides": 1}),
     "by layer": ("spsa", {"by_layer": 1, "sides": 1}),

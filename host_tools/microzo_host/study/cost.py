@@ -5,6 +5,7 @@ Guards, the first looks of a stage that finds its step size and the search of `p
 
 from microzo import layout as L
 from microzo import plan as planner
+from microzo import selection
 
 
 def suffix_macs(plan, first):
@@ -54,7 +55,8 @@ def _macs(plan, spec, program):
         first = spec["head"]
     each = suffix_macs(plan, first) * _passes(spec, program) // _seen(spec)
     if kind == "node" and "operators" not in spec:
-        each -= 2 * spec["probes"] * _one(plan, spec["conv"])  # they start behind it
+        behind = selection.kept(plan, spec["conv"])[-1] + 1  # where its probes start
+        each -= 2 * spec["probes"] * (suffix_macs(plan, first) - suffix_macs(plan, behind))
     if kind == "entropy":
         each += 2 * _one(plan, spec["seen"])  # measured, then run
     gradients = [*(spec.get("operators") or [spec.get("conv", -1)]), spec.get("head", -1)]

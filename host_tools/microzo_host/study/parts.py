@@ -28,12 +28,12 @@ def _all(data):
 
 
 DEMO = (
-    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node pmt"  # methods.md
+    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"  # methods.md
 )
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
     *plain("realign"),
-    *plain("default realign+head head spsa forward_only node", "samples=1000"),
+    *plain("default channel realign+head head spsa forward_only node", "samples=1000"),
 )
 QUICK = (
     Part("fashion", plain(DEMO), 256, 1, 1000, ("fog", "impulse", "translate")),
