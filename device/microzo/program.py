@@ -27,7 +27,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     The recipe is one that `check` lets pass.
     """
     selection.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
-    alone = len(stages.used(recipe, total)) == 1  # then it is this stage or none
+    used = stages.used(recipe, total)
+    alone = len(used) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {
@@ -37,7 +38,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "stages": [],
         "notes": [],
     }
-    for stage in stages.used(recipe, total):
+    for stage in used:
         if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
@@ -58,7 +59,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in stages.used(recipe, total)):
+    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in used):
         program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
     if not program["stages"]:
         raise ValueError(

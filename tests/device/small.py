@@ -11,7 +11,8 @@ from microzo_host.network import Layer, Network, forward
 
 # (label, recipe, changes of its last stage) that every interpreter runs with the same bits
 CASES = [(name, name, {}) for name in (
-    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt forward_only default"
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
+    "forward_only default"
 ).split()] + [
     ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}),
     ("large", "spsa", {"mask": "large", "direction": "gauss", "round": "feedback", "guard": ""}),

@@ -13,7 +13,8 @@ from microzo import record
 from microzo_host import ramplan
 
 RECIPES = (
-    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt forward_only default"
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
+    "forward_only default"
 ).split()
 
 

@@ -10,7 +10,9 @@ from microzo import layout as L
 from microzo import pykernels, selection
 from microzo_host import native, oracle
 
-RECIPES = "realign head tail spsa elastic qzo-ff zoqo scales node channel pmt forward_only default".split()
+RECIPES = (
+    "realign head tail spsa elastic qzo-ff zoqo scales node channel pmt forward_only default"
+).split()
 
 
 @pytest.mark.parametrize("name", RECIPES)

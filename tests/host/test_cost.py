@@ -89,7 +89,9 @@ def counter(monkeypatch):
     backend.use(before)
 
 
-RECIPES = "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt default".split()
+RECIPES = (
+    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt default"
+).split()
 CHANGES = {
     "one-sided": ("spsa", {"sides": 1}),
     "by layer": ("spsa", {"by_layer": 1, "sides": 1}),

@@ -27,8 +27,8 @@ def _all(data):
     return tuple(name for name, _ in networks.reporting(data))
 
 
-DEMO = (
-    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"  # methods.md
+DEMO = (  # methods.md
+    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"
 )
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
