@@ -20,7 +20,10 @@ stages, in order:
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode, model_wise (1: the outputs of all chosen operators are
-           perturbed in one pair of passes and all of them learn from it; 0: those of one)
+           perturbed in one pair of passes and all of them learn from it; 0: those of one),
+           shared (1: all positions of a channel are moved by the same sign), channels (model_wise
+           takes the first operators with at most that many channels in all; 0: any), least (the
+           stage is left out with fewer samples)
 spsa, elastic and entropy may also have (options.py; left out, they are off)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
             output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
