@@ -157,46 +157,28 @@ static MZ_BUSY void two_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
     uint32_t next = 0;
     mz_step_words(table, p->sums[0], 4, shift);
     for (int32_t c = 0; c < l->out_c; ++c) {
-        mz_row_looked_up(l->master + c * l->k, l->k, p->streams, next, table);
+        mz_row_two(l->master + c * l->k, l->k, p->streams, next, table);
         next += mz_row_words(l->k);
     }
 }
 
-// What is subtracted from neighbours, for all signs.
-typedef struct {
-    int32_t low[16], high[16];
-} group_t;
-
-// Four masters by the signs in every other nibble of v.
-static inline void move_four(int16_t *w, const group_t *steps, uint32_t v, int32_t at) {
-    int32_t a = pick(steps->low, v, at) + pick(steps->high, v, at + 8);
-    int32_t b = pick(steps->low, v, at + 16) + pick(steps->high, v, at + 24);
-    if (!mz_move_four((mz_word_t *)(void *)w, (uint32_t)a, (uint32_t)b)) {
-        for (int32_t i = 0; i < 4; ++i, at += 8) {
-            w[i] = mz_limit(w[i] - pick(steps->low, v, at));
-        }
-    }
-}
-
 static MZ_BUSY void four_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
-    group_t steps;
-    uint32_t words[GROUP];
+    mz_step_t table[32];
+    uint32_t words[GROUP], signs[2 * GROUP];
     uint32_t next = 0;
+    uint32_t low = mz_factor(MZ_OFFSETS);
     int16_t *row = l->master;
-    for (int32_t i = 0; i < 16; ++i) {
-        steps.low[i] = p->sums[0][i] >> shift;
-        steps.high[i] = steps.low[i] * 65536;
-    }
+    mz_step_halves(table, p->sums[0], shift);
     for (int16_t *end = row + l->out_c * l->k; row != end; row += l->k) {
         int16_t *w = row;
         for (int32_t left = l->k; left > 0; left -= 32, w += 32) {
             sign_words(p->streams, next++, words);
-            for (int32_t i = 0; i < GROUP && 4 * i < left; ++i) {
-                move_four(w + 4 * i, &steps, words[i], 0);
-                if (4 * i + 16 < left) {
-                    move_four(w + 4 * i + 16, &steps, words[i], 4);
-                }
+            #pragma GCC unroll 4
+            for (int32_t i = 0; i < GROUP; ++i) {
+                signs[i] = (words[i] << 3) & low;
+                signs[i + GROUP] = (words[i] >> 1) & low;
             }
+            mz_fours_four(w, signs, table, mz_min(left, 32) >> 2);
         }
     }
 }

@@ -1,9 +1,9 @@
 // Steps of words of masters looked up by their signs, without the DSP extension.
 //
 // An entry holds what is added to a word, and the same taken further by what the limits are away
-// from the ends of 16 bits. The sum of a master and the latter changes its sign if the master
-// leaves its limits; also near 0, where the first sum may carry into the other half. Only then is
-// more to be done. Masters must be within their limits.
+// from the ends of 16 bits, and by the one that the lower half may carry. The sum of a master and
+// the latter changes its sign if the master leaves its limits; also near 0, where the first sum may
+// carry into the other half. Only then is more to be done. Masters must be within their limits.
 #ifndef MZ_STEPS_TABLE_H
 #define MZ_STEPS_TABLE_H
 
@@ -14,7 +14,7 @@ typedef struct {
 } mz_step_t;
 
 static inline int32_t mz_far(int32_t step) {
-    return step > 0 ? step + 255 : step - 256;
+    return step > 0 ? step + 256 : step - 257;
 }
 
 // For all signs of two neighbours, those of the first in the low bits; sums: what is subtracted

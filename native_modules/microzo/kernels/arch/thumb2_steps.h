@@ -135,7 +135,8 @@ __attribute__((naked, noinline)) static void mz_rows_one(int16_t *w, int32_t k, 
         "    bne.w 1b\n"
         "    add sp, #36\n"
         "    pop {r4-r11, pc}\n"
-        // r4..r7 made right; r10: if no lower half changed its sign, nothing was carried.
+        // r4..r7 are made right where a lower half changed its sign and carried into the upper one,
+        // and where a half left its limits. r10: what changed its sign further on.
         "8:\n"
         "    mov r11, #0x7f00\n"
         "    tst r10, #0x8000\n"
@@ -153,6 +154,9 @@ __attribute__((naked, noinline)) static void mz_rows_one(int16_t *w, int32_t k, 
         "    sxth r8, r\\v\n"
         "    mz_limit r\\v, 0\n"
         ".endr\n"
+        "    cmp r10, #0\n"
+        "    it ge\n"
+        "    bxge lr\n"
         "13:\n"
         ".irp v, 4, 5, 6, 7\n"
         "    asr r8, r\\v, #16\n"
