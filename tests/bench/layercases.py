@@ -203,7 +203,7 @@ class NearEnds(LayerNetwork):
 
 
 def few_pairs_cases():
-    """Up to five pairs, whose steps together are up to 255, the most of the fast paths, or more."""
+    """Up to five pairs; their steps add up to 255, the most of the fast paths, or to more."""
     lengths = (*range(4, 72, 4), 72, 96, 100, 128, 144, 6, 31, 33)
     for k in lengths:
         for n in (1, 2, 3, 4, 5):
