@@ -1,11 +1,14 @@
 """Cases of single layers, with the shapes that the fast paths distinguish."""
 
+import itertools
 import random
+import struct
 
 import casegen
 import netgen
 
 from microzo import layout as L
+from microzo import plan as planner
 
 
 class LayerNetwork(netgen.Network):
@@ -158,15 +161,16 @@ def sum_cases():
         yield from casegen.net_cases(rng, net, ("forward", "forward", "forward"))
 
 
-def _update(rng, net, n, top, shift):
-    pairs = [
-        v
-        for _ in range(n)
-        for v in (casegen.seed(rng), rng.choice((top, -top, rng.randint(-top, top))))
-    ]
+def _call_update(rng, net, coefs, shift):
+    pairs = [v for coef in coefs for v in (casegen.seed(rng), coef)]
     maker = casegen.NetCases(rng, net)
-    params = casegen.ints((0, maker.n, 3, n, shift))
+    params = casegen.ints((0, maker.n, 3, len(coefs), shift))
     return casegen.Case("update", [*maker.net_args(), params, casegen.ints(pairs)])
+
+
+def _update(rng, net, n, top, shift):
+    coefs = [rng.choice((top, -top, rng.randint(-top, top))) for _ in range(n)]
+    return _call_update(rng, net, coefs, shift)
 
 
 def update_cases():
@@ -180,6 +184,42 @@ def update_cases():
             net.finish(trainable=2)
             for top, shift in ((300, 8), (1 << 20, 3), (1 << 20, 14), (1, 31)):
                 yield _update(rng, net, pairs, top, shift)
+
+
+class NearEnds(LayerNetwork):
+    """Masters mostly a step away from their limits and from 0."""
+
+    def state(self):
+        state, rng = super().state(), self.rng
+        o = L.op_base(0)
+        masters = [
+            rng.choice((1, -1)) * (32512 - rng.choice((0, 0, 1, 127, rng.randint(0, 520))))
+            if rng.random() < 0.4
+            else rng.choice((0, -1, 1, rng.randint(-520, 520), rng.randint(-32512, 32512)))
+            for _ in range(self.plan[o + L.OUT_C] * planner.row_len(self.plan, o))
+        ]
+        struct.pack_into(f"<{len(masters)}h", state, self.plan[o + L.MASTER_OFF], *masters)
+        return state
+
+
+def few_pairs_cases():
+    """Up to five pairs; their steps add up to 255, the most of the fast paths, or to more."""
+    lengths = (*range(4, 72, 4), 72, 96, 100, 128, 144, 6, 31, 33)
+    for k in lengths:
+        for n in (1, 2, 3, 4, 5):
+            rng = random.Random(f"few-{k}-{n}")
+            net = NearEnds(rng, (1, 1, k), True)
+            net.dense(0, rng.choice((1, 2, 3, 5)))
+            net.first = 0
+            net.finish(trainable=2)
+            eps = max(1, net.plan[L.op_base(0) + L.EPS_W])
+            for most in (1, 40, 254, 255, 256, 300, 5000):
+                shift = rng.choice((0, 1, 8, 11))
+                top = min(1 << 20, ((most << shift) + eps - 1) // eps)
+                left = [rng.randint(0, top) for _ in range(n - 1)]
+                cuts = [0, *sorted(left), top]
+                coefs = [rng.choice((1, -1)) * (b - a) for a, b in itertools.pairwise(cuts)]
+                yield _call_update(rng, net, coefs, shift)
 
 
 def pair_cases():

@@ -43,12 +43,21 @@ void mz_dense_expand(const mz_layer_t *layer, int kind, void *expanded);
 
 // Sums of sign * (x - zero point) over the inputs, for four rows of signs.
 typedef struct {
-    const mz_layer_t *layer;
-    mz_stream_t stream;
+#if MZ_DSP
+    // The order of these is known to the assembly.
+    const uint8_t *end; // of the bytes made from the inputs
     int32_t words; // sign words in a row
-    const void *data; // made from the inputs
+    uint32_t at; // with 1/32 of an address in the bytes it is the number of a word, key1 added
+    uint32_t hash1, key2, hash2; // constants of mz_word
+    const uint8_t *first_end; // of the bytes of the first word
     int32_t total; // of the inputs less the zero point
     uint32_t last_mask; // signs of the last word that belong to inputs
+#else
+    int32_t words; // sign words in a row
+    const void *data; // made from the inputs
+#endif
+    const mz_layer_t *layer;
+    mz_stream_t stream;
 } mz_signs_t;
 
 // Bytes of data that mz_signs_open writes.

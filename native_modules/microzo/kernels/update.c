@@ -56,21 +56,25 @@ static inline void put_four(int32_t *to, const int32_t *sums, uint32_t v, int32_
     }
 }
 
+// Four sign words; nibble 2b of word i becomes that of element 4i + b, nibble 2b + 1 that of
+// 4i + 16 + b.
+static inline void sign_words(const mz_stream_t *streams, uint32_t index, uint32_t *words) {
+    #pragma GCC unroll 4
+    for (int32_t j = 0; j < GROUP; ++j) {
+        words[j] = mz_word(streams[j], index);
+    }
+    mz_swap_bits(&words[0], &words[1], 1, 0x55555555);
+    mz_swap_bits(&words[2], &words[3], 1, 0x55555555);
+    mz_swap_bits(&words[0], &words[2], 2, 0x33333333);
+    mz_swap_bits(&words[1], &words[3], 2, 0x33333333);
+}
+
 // Sums of coefficient * sign of `count` elements, up to 32, and of some behind them.
 static MZ_BUSY void gather(const pairs_t *p, uint32_t word_index, int32_t count, int32_t *sum) {
     for (int32_t g = 0; g == 0 || g < p->n; g += GROUP) {
         const int32_t *sums = p->sums[g / GROUP];
-        const mz_stream_t *streams = p->streams + g;
         uint32_t words[GROUP];
-        #pragma GCC unroll 4
-        for (int32_t j = 0; j < GROUP; ++j) {
-            words[j] = mz_word(streams[j], word_index);
-        }
-        // Nibble 2b of word i becomes that of element 4i + b, nibble 2b + 1 that of 4i + 16 + b.
-        mz_swap_bits(&words[0], &words[1], 1, 0x55555555);
-        mz_swap_bits(&words[2], &words[3], 1, 0x55555555);
-        mz_swap_bits(&words[0], &words[2], 2, 0x33333333);
-        mz_swap_bits(&words[1], &words[3], 2, 0x33333333);
+        sign_words(p->streams + g, word_index, words);
         for (int32_t i = 0; i < GROUP && 4 * i < count; ++i) {
             if (g == 0) {
                 put_four(sum + 4 * i, sums, words[i], 0, true);
@@ -133,18 +137,86 @@ static MZ_BUSY void many_pairs(const mz_layer_t *l, const pairs_t *p, bool narro
     }
 }
 
-// One or two pairs, rows of whole eights, small steps.
-static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+#if MZ_WORDS && !MZ_DSP
+
+// Rows of whole sign words follow each other as if they were one.
+static MZ_BUSY void one_pair(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+    bool whole = l->k % 32 == 0;
+    mz_one_t one;
+    mz_one_open(&one, p->streams[0]);
+    mz_step_fours(one.table, p->sums[0], shift);
+    mz_rows_one(l->master, whole ? l->k * l->out_c : l->k, whole ? 1 : l->out_c, &one);
+}
+
+#endif
+
+#if MZ_THUMB1
+
+static MZ_BUSY void two_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+    mz_step_t table[16];
+    uint32_t next = 0;
+    mz_step_words(table, p->sums[0], 4, shift);
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        mz_row_two(l->master + c * l->k, l->k, p->streams, next, table);
+        next += mz_row_words(l->k);
+    }
+}
+
+static MZ_BUSY void four_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+    mz_step_t table[32];
+    uint32_t words[GROUP], signs[2 * GROUP];
+    uint32_t next = 0;
+    uint32_t low = mz_factor(MZ_OFFSETS);
+    int16_t *row = l->master;
+    mz_step_halves(table, p->sums[0], shift);
+    for (int16_t *end = row + l->out_c * l->k; row != end; row += l->k) {
+        int16_t *w = row;
+        for (int32_t left = l->k; left > 0; left -= 32, w += 32) {
+            sign_words(p->streams, next++, words);
+            #pragma GCC unroll 4
+            for (int32_t i = 0; i < GROUP; ++i) {
+                signs[i] = (words[i] << 3) & low;
+                signs[i + GROUP] = (words[i] >> 1) & low;
+            }
+            mz_fours_four(w, signs, table, mz_min(left, 32) >> 2);
+        }
+    }
+}
+
+// Whether up to four pairs were applied: rows of whole fours.
+static bool few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
+    if (l->k % 4 != 0 || !mz_within(p->n, 1, GROUP)) {
+        return false;
+    }
+    (p->n == 1 ? one_pair : p->n == 2 ? two_pairs : four_pairs)(l, p, shift);
+    return true;
+}
+
+#else
+
+// Whether one or two pairs were applied: rows of whole eights.
+static MZ_BUSY bool few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shift) {
     uint32_t steps[16];
     uint32_t next = 0;
     int32_t k = l->k;
     int32_t last = (1 << p->n) - 1;
+    if (k % 8 != 0 || !mz_within(p->n, 1, 2)) {
+        return false;
+    }
+#if MZ_THUMB2 && !MZ_DSP
+    if (p->n == 1) {
+        one_pair(l, p, shift);
+        return true;
+    }
+#endif
     for (int32_t i = 0; i < 16; ++i) {
         steps[i] = mz_halves(p->sums[0][i & last] >> shift, p->sums[0][(i >> 2) & last] >> shift);
     }
+    int16_t *row = l->master;
+#if !MZ_WORDS || MZ_DSP
     int32_t down = p->sums[0][0] >> shift;
     int32_t up = p->sums[0][1] >> shift;
-    int16_t *row = l->master;
+#endif
 #if MZ_DSP
     mz_one_t one = {mz_both(255 - down), mz_both(255 - up),
         0x01ff01ff, 0x01000100, MZ_HASH1, p->streams[0].key2, MZ_HASH2};
@@ -157,7 +229,7 @@ static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
             continue;
         }
 #endif
-#if !MZ_DSP
+#if !MZ_WORDS
         if (p->n == 1 && up == -down) {
             mz_row_one(row, k, p->streams[0], next, down);
             next += mz_row_words(k);
@@ -167,7 +239,10 @@ static MZ_BUSY void few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
         mz_row_two(row, k, p->streams, p->n, next, steps);
         next += mz_row_words(k);
     }
+    return true;
 }
+
+#endif
 
 static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n, int32_t shift) {
     pairs_t p;
@@ -179,9 +254,7 @@ static void update_weights(const mz_layer_t *l, const int32_t *pairs, int32_t n,
     if (narrow) {
         scale_sums(&p, l->eps_w, shift);
     }
-    if (small && (n == 1 || n == 2) && l->k % 8 == 0) {
-        few_pairs(l, &p, shift);
-    } else {
+    if (!small || !few_pairs(l, &p, shift)) {
         many_pairs(l, &p, narrow, small && l->k % 4 == 0, shift);
     }
 }

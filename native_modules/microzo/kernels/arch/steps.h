@@ -122,7 +122,7 @@ static MZ_BUSY void mz_move_fours(int16_t *w, const int32_t *sum, int32_t count,
 
 #endif
 
-#if !MZ_DSP
+#if !MZ_WORDS
 
 // A row of whole eights under one pair whose steps are +-step: v is a word of masters, or its
 // complement where they go up, plus 2^15, so that all go down and only one limit can be left.
@@ -156,6 +156,14 @@ static MZ_BUSY void mz_row_one(int16_t *w, int32_t k, mz_stream_t stream, uint32
 
 #endif
 
+#if MZ_THUMB1
+#include "thumb1_steps.h"
+#elif MZ_THUMB2 && !MZ_DSP
+#include "thumb2_steps.h"
+#endif
+
+#if !MZ_THUMB1
+
 // A row of whole eights under up to two pairs; steps[i + 4 * j]: those of neighbours with signs
 // i and j, as mz_halves makes them.
 static MZ_BUSY void mz_row_two(int16_t *w, int32_t k, const mz_stream_t *streams, int32_t n, uint32_t next,
@@ -183,6 +191,8 @@ static MZ_BUSY void mz_row_two(int16_t *w, int32_t k, const mz_stream_t *streams
         }
     }
 }
+
+#endif
 
 #if MZ_DSP
 

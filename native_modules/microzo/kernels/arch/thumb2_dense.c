@@ -308,44 +308,47 @@ int32_t mz_signs_bytes(int32_t k) {
 // x + 128 as bytes, zeros up to whole words of signs.
 void mz_signs_open(mz_signs_t *signs, const mz_view_t *view, void *data) {
     const mz_layer_t *l = view->layer;
-    const mz_word_t *from = (const mz_word_t *)(const void *)l->in;
-    mz_word_t *to = data;
-    uint8_t *bytes = data;
+    const int8_t *from = l->in;
+    uint8_t *to = data;
     uint32_t sum = 0;
+    int32_t k = l->k;
     signs->layer = l;
     signs->stream = view->weight_stream;
-    signs->words = (int32_t)mz_row_words(l->k);
-    signs->data = data;
-    for (const mz_word_t *end = from + l->k / 4; from != end; ++from) {
-        uint32_t v = *from ^ 0x80808080u;
+    signs->words = (int32_t)mz_row_words(k);
+    signs->first_end = to + 32;
+    signs->end = to + 32 * signs->words;
+    signs->at = signs->stream.key1 - ((uintptr_t)signs->first_end >> 5);
+    signs->hash1 = MZ_HASH1;
+    signs->key2 = signs->stream.key2;
+    signs->hash2 = MZ_HASH2;
+    for (const int8_t *end = from + (k & ~15); from != end;) {
+        __asm volatile (
+            "ldm %[from]!, {r4-r7}\n"
+            ".irp x, r4, r5, r6, r7\n"
+            "eor \\x, \\x, #0x80808080\n"
+            "usada8 %[sum], \\x, %[zero], %[sum]\n"
+            ".endr\n"
+            "stm %[to]!, {r4-r7}\n"
+            : [from] "+r" (from), [to] "+r" (to), [sum] "+r" (sum) : [zero] "r" (0)
+            : "r4", "r5", "r6", "r7", "memory");
+    }
+    for (int32_t left = k & 15; to != signs->end; --left) {
+        uint8_t v = left > 0 ? (uint8_t)(*from++ + 128) : 0;
         *to++ = v;
-        __asm ("usada8 %0, %1, %2, %0" : "+r" (sum) : "r" (v), "r" (0));
+        sum += v;
     }
-    for (int32_t i = l->k & ~3; i < mz_signs_bytes(l->k); ++i) {
-        bytes[i] = i < l->k ? (uint8_t)(l->in[i] + 128) : 0;
-        sum += bytes[i];
-    }
-    signs->total = (int32_t)sum - (128 + l->in_zp) * l->k;
+    signs->total = (int32_t)sum - (128 + l->in_zp) * k;
     signs->last_mask = 0;
-    for (int32_t r = (l->k - 1) & ~31; l->in_zp != -128 && r < l->k; ++r) {
+    for (int32_t r = (k - 1) & ~31; l->in_zp != -128 && r < k; ++r) {
         signs->last_mask |= 1u << (((r & 31) >> 2) + ((r & 3) << 3));
     }
 }
 
-// What minus_sums reads and writes; the order of the fields is known to it.
-typedef struct {
-    const void *bytes;
-    uint32_t at; // first word of the first row, key1 added
-    uint32_t end; // where that row ends
-    uint32_t hash1, key2, hash2; // constants of mz_word
-    uint32_t words; // of a row
-    uint32_t sums[4];
-} minus_t;
-
-// Sums of those of the bytes whose sign is -1, for four rows. The top bit of each byte of a
-// sign word chooses its input or 0 and leaves the word. r0 bytes, r1 at, r4..r7 sums, r8..r11
-// sign words, r2 r12 eight inputs, r3 those chosen, lr 0; the rest of the struct on the stack.
-__attribute__((naked, noinline)) static void minus_sums(minus_t *minus) {
+// Total less twice the sums of those of the bytes whose sign is -1, for four rows, from their
+// ends. The top bit of each byte of a sign word chooses its input or 0 and leaves the word. r0
+// end of bytes, r4..r7 sums, r8..r11 sign words, r1 r2 r12 inputs, r3 those chosen, lr 0; the
+// rest of the struct on the stack. No instruction in between changes the flags of the loop.
+__attribute__((naked, noinline)) static void signed_sums(const mz_signs_t *signs, int32_t *sums, uint32_t at) {
     __asm volatile (
         ".syntax unified\n"
         ".macro mz_choose x:req, s:req, sum:req\n"
@@ -353,51 +356,57 @@ __attribute__((naked, noinline)) static void minus_sums(minus_t *minus) {
         "    sel r3, \\x, lr\n"
         "    usada8 \\sum, r3, lr, \\sum\n"
         ".endm\n"
-        "    push {r0, r4-r11, lr}\n"
-        "    ldm r0, {r0, r1, r4-r8}\n"
-        "    push {r4-r8}\n"
+        ".macro mz_rows x:req\n"
+        "    mz_choose \\x, r8, r4\n"
+        "    mz_choose \\x, r9, r5\n"
+        "    mz_choose \\x, r10, r6\n"
+        "    mz_choose \\x, r11, r7\n"
+        ".endm\n"
+        "    push {r1, r4-r11, lr}\n"
+        "    ldm r0, {r0, r4-r10}\n"
+        "    add r5, r2\n"
+        "    push {r4-r10}\n"
         "    movs r4, #0\n"
         "    movs r5, #0\n"
         "    movs r6, #0\n"
         "    movs r7, #0\n"
         "    mov lr, #0\n"
         "1:\n"
-        "    ldr r2, [sp, #16]\n"
-        "    mov r8, r1\n"
-        "    add r9, r8, r2\n"
-        "    add r10, r9, r2\n"
-        "    add r11, r10, r2\n"
-        "    ldrd r2, r12, [sp, #4]\n"
+        "    ldm sp, {r1, r2, r3, r12}\n"
+        "    add r8, r2, r0, lsr #5\n"
+        "    add r9, r8, r1\n"
+        "    add r10, r9, r1\n"
+        "    add r11, r10, r1\n"
         "    .irp s, r8, r9, r10, r11\n"
         "    eor \\s, \\s, \\s, lsr #16\n"
-        "    mla \\s, \\s, r2, r12\n"
+        "    mla \\s, \\s, r3, r12\n"
         "    eor \\s, \\s, \\s, lsr #15\n"
         "    .endr\n"
-        "    ldr r2, [sp, #12]\n"
+        "    ldrd r1, r2, [sp, #16]\n"
+        "    cmp r0, r2\n"
         "    .irp s, r8, r9, r10, r11\n"
-        "    mul \\s, \\s, r2\n"
+        "    mul \\s, \\s, r1\n"
         "    eor \\s, \\s, \\s, lsr #16\n"
         "    .endr\n"
-        "    .irp at, 24, 16, 8, 0\n"
-        "    ldrd r2, r12, [r0, #\\at]\n"
-        "    .irp x, r12, r2\n"
-        "    mz_choose \\x, r8, r4\n"
-        "    mz_choose \\x, r9, r5\n"
-        "    mz_choose \\x, r10, r6\n"
-        "    mz_choose \\x, r11, r7\n"
+        "    .rept 2\n"
+        "    ldmdb r0!, {r1, r2, r12}\n"
+        "    mz_rows r12\n"
+        "    mz_rows r2\n"
+        "    mz_rows r1\n"
         "    .endr\n"
-        "    .endr\n"
-        "    ldr r3, [sp]\n"
-        "    adds r0, #32\n"
-        "    adds r1, #1\n"
-        "    cmp r1, r3\n"
+        "    ldmdb r0!, {r2, r12}\n"
+        "    mz_rows r12\n"
+        "    mz_rows r2\n"
         "    bne 1b\n"
-        "    add sp, #20\n"
-        "    pop {r0}\n"
-        "    adds r0, #28\n"
-        "    stm r0, {r4-r7}\n"
+        "    add sp, #24\n"
+        "    pop {r0, r1}\n"
+        "    .irp sum, r4, r5, r6, r7\n"
+        "    sub \\sum, r0, \\sum, lsl #1\n"
+        "    .endr\n"
+        "    stm r1, {r4-r7}\n"
         "    pop {r4-r11, pc}\n"
         ".purgem mz_choose\n"
+        ".purgem mz_rows\n"
     );
 }
 
@@ -423,21 +432,9 @@ void mz_signs_four(const mz_signs_t *signs, int32_t c, int32_t *sum) {
     uint32_t n = (uint32_t)signs->words;
     uint32_t next = (uint32_t)c * n;
     int32_t excess = 128 + signs->layer->in_zp;
-    minus_t minus;
-    minus.bytes = signs->data;
-    minus.at = next + signs->stream.key1;
-    minus.end = minus.at + n;
-    minus.hash1 = MZ_HASH1;
-    minus.key2 = signs->stream.key2;
-    minus.hash2 = MZ_HASH2;
-    minus.words = n;
-    minus_sums(&minus);
-    for (int32_t i = 0; i < 4; ++i, next += n) {
-        int32_t v = (int32_t)minus.sums[i];
-        if (excess != 0) {
-            v -= excess * count_minus(signs, next);
-        }
-        sum[i] = signs->total - 2 * v;
+    signed_sums(signs, sum, next);
+    for (int32_t i = 0; excess != 0 && i < 4; ++i, next += n) {
+        sum[i] += 2 * excess * count_minus(signs, next);
     }
 }
 
