@@ -194,3 +194,20 @@ def pair_cases():
             net.first = 0
             net.finish(trainable=2)
             yield from casegen.net_cases(rng, net, ("probe", "probe", "probe", "node"))
+
+
+def kept_cases():
+    """(probe that finds no products of its first layer, channels, what it can keep of them)."""
+    for channels in (1, 15, 16, 17, 64, 127, 128):
+        for mode in (4, 5, 6, 7):
+            rng = random.Random(f"kept-{channels}-{mode}")
+            net = LayerNetwork(rng, (1, 1, rng.choice((32, 64, 96))), True)
+            net.dense(net.dense(0, channels), 5, True)
+            net.first = 0
+            net.finish(trainable=rng.choice((0, 2)))
+            maker = casegen.NetCases(rng, net)
+            args = maker.net_args(L.PIN_LEN)
+            params = casegen.ints((0, casegen.seed(rng), 2, mode, 7, 0, rng.choice((0, 1, 2)), 0))
+            out = casegen.ints((0, 0, 0, *range(L.KEPT + 5)), region=(0, 8))
+            case = casegen.Case("probe", [*args, params, out])
+            yield case, channels, casegen.products(args, 0, mode & 1)

@@ -24,13 +24,14 @@
 typedef struct {
     const mz_view_t *view;
     int kind;
+    bool fresh; // the products are to be made
     bool packed; // rows that do not lie on words are packed first, with their signs
     const uint8_t *rows;
     int32_t pitch; // bytes of a row
     mz_signs_t signs;
 } dense_t;
 
-static void dense_open(dense_t *s, const mz_view_t *view) {
+static MZ_BUSY void dense_open(dense_t *s, const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
     s->view = view;
     s->rows = l->master == NULL ? (const uint8_t *)l->weights : (const uint8_t *)l->master;
@@ -43,7 +44,9 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     if (s->packed) {
         s->kind = MZ_ROWS_WIDE;
     }
-    mz_dense_expand(l, s->kind, l->scratch);
+    if (s->fresh || !MZ_DSP) { // else signs are summed from the table of the expanded input
+        mz_dense_expand(l, s->kind, l->scratch);
+    }
     if (view->eps != 0 && !s->packed) {
         mz_signs_open(&s->signs, view, l->scratch + INPUT_BYTES * l->k4);
     }
@@ -97,12 +100,17 @@ static MZ_BUSY void wide_rows(const dense_t *s, int32_t c, int32_t n, int32_t *s
     }
 }
 
+// Products that a caller has kept may be anything.
+static inline int32_t add(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
 static MZ_BUSY void any_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
     mz_channel_t channels[BLOCK];
     int32_t acc[BLOCK];
     mz_channels_load(view, c, n, channels);
     for (int32_t i = 0; i < n; ++i) {
-        acc[i] = sums[i] + channels[i].bias;
+        acc[i] = add(sums[i], channels[i].bias);
     }
     mz_output(view, 0, c, n, channels, acc);
 }
@@ -121,7 +129,7 @@ static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, co
     while (out != end) {
         int32_t bias = *biases++;
         int32_t mult = *mults++;
-        int32_t acc = (int32_t)((uint32_t)*sum++ + (uint32_t)bias);
+        int32_t acc = add(*sum++, bias);
         int32_t right = -1 - *shifts++;
         // A bias of -most - 1 would pass as well if `most` itself did.
         if ((bias ^ bias >> 31) >= most || (uint32_t)right > 30) {
@@ -144,61 +152,73 @@ static inline void output(const mz_view_t *view, int32_t c, int32_t n, const int
     }
 }
 
-static inline void add_signs(int32_t *sums, const int32_t *signed_sums, int32_t n, int32_t eps) {
+static inline void add_signs(const int32_t *products, const int32_t *signed_sums, int32_t n, int32_t eps,
+    int32_t *sums) {
     for (int32_t i = 0; i < n; ++i) {
-        sums[i] += eps * signed_sums[i];
+        sums[i] = add(products[i], eps * signed_sums[i]);
     }
 }
 
-// The layer as `view` reads it, and as `other` does from the same input, if there is one.
-static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
+// The layer as `view` reads it, and as `other` does from the same input, if there is one. kept:
+// where the products go or, unless they are fresh, are; or NULL.
+static MZ_BUSY void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
     const mz_layer_t *l = view->layer;
     bool signs = view->eps != 0 && !s->packed;
     mz_dot_t dot;
-    int32_t sums[BLOCK];
+    int32_t made[BLOCK];
     int32_t signed_sums[BLOCK];
+    int32_t perturbed[BLOCK];
+    int32_t *products = made;
+    const int32_t *sums = products;
     int32_t most = mz_min(l->b_max, mz_bias_room(view));
     dot.row = s->rows;
     dot.pitch = s->pitch;
     mz_dot_range(&dot, s->kind, l->scratch, 0, l->k4);
     for (int32_t c = 0; c < l->out_c; c += BLOCK) {
         int32_t n = mz_min(BLOCK, l->out_c - c);
-        if (s->kind == MZ_ROWS_WIDE) {
-            wide_rows(s, c, n, sums);
-        } else {
-            mz_dot(&dot, n, sums);
+        if (kept != NULL) {
+            products = kept + c;
+            sums = products;
+        }
+        if (s->fresh && s->kind == MZ_ROWS_WIDE) {
+            wide_rows(s, c, n, products);
+        } else if (s->fresh) {
+            mz_dot(&dot, n, products);
         }
         dot.row += BLOCK * s->pitch;
         if (signs) {
             for (int32_t i = 0; i < n; i += 4) {
                 mz_signs_four(&s->signs, c + i, signed_sums + i);
             }
-            add_signs(sums, signed_sums, n, view->eps);
+            sums = perturbed;
+            add_signs(products, signed_sums, n, view->eps, perturbed);
         }
         output(view, c, n, sums, most);
         if (other != NULL) {
             if (signs) {
-                add_signs(sums, signed_sums, n, other->eps - view->eps);
+                add_signs(products, signed_sums, n, other->eps, perturbed);
             }
             output(other, c, n, sums, most);
         }
     }
 }
 
-void mz_dense(const mz_view_t *view) {
+bool mz_dense_first(const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
     dense_t s;
+    s.fresh = kept == NULL || *kept == 0;
     dense_open(&s, view);
-    dense(&s, view, NULL);
-}
-
-bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
-    dense_t s;
-    dense_open(&s, view);
-    if (s.packed && view->eps != 0) {
+    if (s.packed && view->eps != 0 && (other != NULL || kept != NULL)) {
         return false; // the packed rows are those of one view
     }
-    dense(&s, view, other);
+    if (kept != NULL) {
+        *kept++ = 1;
+    }
+    dense(&s, view, other, kept);
     return true;
+}
+
+void mz_dense(const mz_view_t *view) {
+    mz_dense_first(view, NULL, NULL);
 }
 
 #else
@@ -217,9 +237,10 @@ void mz_dense(const mz_view_t *view) {
     }
 }
 
-bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
+bool mz_dense_first(const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
     (void)view;
     (void)other;
+    (void)kept;
     return false;
 }
 

@@ -91,12 +91,11 @@ int32_t mz_class(const mz_net_t *net) {
 }
 
 // The outputs of the first layer for the pass with sign -1, while that with +1 runs.
-#define PAIR_CHANNELS 128
 #define PAIR_LOGITS 64
 
 typedef struct {
     mz_layer_t plus, minus;
-    int8_t out[PAIR_CHANNELS];
+    int8_t out[MZ_KEPT];
     int32_t logits[PAIR_LOGITS];
 } pair_t;
 
@@ -110,15 +109,16 @@ static void copy_pair(const pair_t *pair) {
 }
 
 // Runs operator `first` for both passes, which read the same input if nothing writes over
-// it. 1 if that was done, 0 if each pass must run it.
-static int32_t run_pair(const mz_net_t *net, int32_t first, mz_pass_t *pass, pair_t *pair) {
+// it, or for the only one. 1 if that was done, 0 if each pass must run it.
+static int32_t run_first(const mz_net_t *net, int32_t first, mz_pass_t *pass, bool both, int32_t *kept,
+    pair_t *pair) {
     mz_view_t views[2];
     MZ_TRY(mz_layer_load(net, first, &pair->plus));
-    int32_t most = pair->plus.logits != NULL ? PAIR_LOGITS : PAIR_CHANNELS;
+    int32_t most = both && pair->plus.logits != NULL ? PAIR_LOGITS : MZ_KEPT;
     if (pair->plus.kind != MZ_DENSE || pair->plus.out_c > most) {
         return 0;
     }
-    for (int32_t i = first + 1; i < net->n_ops; ++i) {
+    for (int32_t i = first + 1; both && i < net->n_ops; ++i) {
         MZ_TRY(mz_layer_load(net, i, &pair->minus));
         if (mz_bytes_overlap(pair->plus.in, (uint32_t)pair->plus.in_size, pair->minus.out,
             (uint32_t)pair->minus.out_size)) {
@@ -132,23 +132,24 @@ static int32_t run_pair(const mz_net_t *net, int32_t first, mz_pass_t *pass, pai
     mz_view_open(&views[1], &pair->minus, first, pass);
     pass->sign = 1;
     mz_view_open(&views[0], &pair->plus, first, pass);
-    return mz_dense_pair(&views[0], &views[1]);
+    return mz_dense_first(&views[0], both ? &views[1] : NULL, kept);
 }
 
 int32_t mz_probe(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t label, int32_t *out) {
+    int32_t *kept = pass->mode & MZ_MODE_KEEP ? out + 2 : NULL;
     int32_t loss[2] = {0, 0};
     int32_t passes = pass->mode & MZ_MODE_ONE_SIDED ? 1 : 2;
-    int32_t paired = 0;
+    int32_t done = 0;
     pair_t pair;
     for (int32_t i = 0; i < passes; ++i) {
         pass->sign = i == 0 ? 1 : -1;
-        if (i == 0 && passes == 2) {
-            paired = run_pair(net, first, pass, &pair);
-            MZ_TRY(paired);
-        } else if (paired) {
+        if (i == 0) {
+            done = run_first(net, first, pass, passes == 2, kept, &pair);
+            MZ_TRY(done);
+        } else if (done) {
             copy_pair(&pair);
         }
-        MZ_TRY(mz_run(net, first + paired, net->n_ops, pass));
+        MZ_TRY(mz_run(net, first + done, net->n_ops, pass));
         MZ_TRY(mz_finish(net));
         loss[i] = mz_loss(net->logits, net->classes, label, NULL);
     }

@@ -30,12 +30,12 @@ static inline int32_t mz_high(int32_t acc, int32_t mult) {
     return (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
 }
 
-// The same for |acc| < 2^30.
+// The same for |acc| < 2^30; some number for any other.
 static inline int32_t mz_high_small(int32_t acc, int32_t mult) {
 #if MZ_DSP
-    return mz_smmulr(2 * acc, mult);
+    return mz_smmulr((int32_t)(2 * (uint32_t)acc), mult);
 #elif MZ_THUMB2
-    int64_t v = (int64_t)(2 * acc) * mult;
+    int64_t v = (int64_t)(int32_t)(2 * (uint32_t)acc) * mult;
     return (int32_t)(v >> 32) + (int32_t)((uint32_t)v >> 31);
 #else
     return mz_high(acc, mult);
