@@ -73,8 +73,9 @@ def measure(folder, layers, settings=None, warm=1):
     warm: steps before it, in which prefixes are computed."""
     model, _, _ = prepare.model("mnist", folder)
     case = prepare.case("mnist", "noise", 5, folder, train=32, test=10)
+    script = SCRIPT.format(layers=layers, settings=settings or {}, warm=warm)
     with emulator.Board(ram="1M", fs=session.disk(model, case), icount=True) as board:
-        text = board.exec(SCRIPT.format(layers=layers, settings=settings or {}, warm=warm), timeout=300)
+        text = board.exec(script, timeout=300)
     total, kernels, calls, pairs, ops = ast.literal_eval(text.strip().splitlines()[-1])
     scale = emulator.TICKS_PER_INSTRUCTION
     return Step(round(total / scale), round(kernels / scale), calls, pairs, ops)

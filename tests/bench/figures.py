@@ -9,6 +9,8 @@ PAIRS = (
     ("-pair", "antithetic pair", 2),
     ("-further-pair", "further pair", 2),
     ("-further-pass", "further pass", 1),
+    ("-two", "two inputs", 2),
+    ("-two-eps1", "pair of two inputs", 2),
 )
 UPDATES = {"update1": 1, "update2": 2, "update4": 4, "update8": 8, "update16": 16}
 
@@ -107,6 +109,18 @@ def test_step(core, net, found):
         "last_conv_probe": count("late-probe"),
         "last_conv_node_probe": count("late-node"),
         "last_conv_node_gradient": count("late-node-grad"),
+    }
+
+
+def dense_step(step, share):
+    """The row of step.json for the demo network's last layer alone, the prefix in the cache."""
+    return {
+        "core": "m4",
+        "net": "its dense layer" + ", share" * share,
+        "instructions": step.total,
+        "per_sample": round(step.total / step.pairs),
+        "samples": step.pairs,
+        "operators": step.ops,
     }
 
 

@@ -211,3 +211,22 @@ def kept_cases():
             out = casegen.ints((0, 0, 0, *range(L.KEPT + 5)), region=(0, 8))
             case = casegen.Case("probe", [*args, params, out])
             yield case, channels, casegen.products(args, 0, mode & 1)
+
+
+def chain_cases():
+    """Probes through several dense layers, which both passes run together where they can; the
+    arena is as if one pass had run after the other."""
+    for i in range(60):
+        rng = random.Random(f"chain-{i}")
+        net = LayerNetwork(rng, (1, 1, rng.choice((8, 16, 32, 40, 64, 100))), i % 4 != 0)
+        t = 0
+        for _ in range(rng.randint(1, 4)):
+            t = net.dense(t, rng.choice((1, 4, 8, 8, 16, 24, 64, 100, 128, 128, 129)))
+        if rng.random() < 0.3:
+            t = net.add(t, net.dense(t, net.shapes[t][2]))
+        net.dense(t, rng.choice((2, 5, 10)), rng.random() < 0.7)
+        net.first = 0
+        net.finish(trainable=rng.choice((0, 0.5, 1, 2)))
+        for case in casegen.net_cases(rng, net, ("probe",) * 4):
+            case.args[3].region = 0, net.plan[L.SCRATCH_OFF]
+            yield case

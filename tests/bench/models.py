@@ -168,9 +168,7 @@ def measure(out, cores):
             made = list(layers(core, name, model, found))
             operators += made
             if name in models:
-                rows.append(
-                    row(core, name, made, ram.get(name)) | dict(pairs(name, found))
-                )
+                rows.append(row(core, name, made, ram.get(name)) | dict(pairs(name, found)))
     return rows, operators
 
 

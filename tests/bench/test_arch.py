@@ -87,7 +87,13 @@ def test_single_cells_uneven_pads_and_remainders(run):
 
 
 @pytest.mark.parametrize(
-    "cases", [layercases.sum_cases, layercases.update_cases, layercases.pair_cases]
+    "cases",
+    [
+        layercases.sum_cases,
+        layercases.update_cases,
+        layercases.pair_cases,
+        layercases.chain_cases,
+    ],
 )
 def test_sums_updates_and_pairs(run, cases):
     assert run(judged(cases)) == []

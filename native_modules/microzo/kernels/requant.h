@@ -71,6 +71,13 @@ static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
     return mz_round_right(mz_high(acc, mult), mz_min(-1 - shift, 31));
 }
 
+// acc * mult shifted right by 32 + right, right in [1, 30], with one rounding, half away from zero.
+static inline int32_t mz_round_once(int32_t acc, int32_t mult, int32_t right) {
+    int64_t p = (int64_t)acc * mult;
+    p += p >> 63; // halves of negative numbers are moved below the half; then the high word is enough
+    return ((int32_t)(p >> 32) + (1 << (right - 1))) >> right;
+}
+
 // One rounding, half away from zero, for layers with ROUND_ONCE.
 int32_t mz_requant_once(int32_t acc, int32_t mult, int32_t shift);
 

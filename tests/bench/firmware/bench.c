@@ -62,10 +62,28 @@ static void measure_first(const char *name, int32_t op, const char *source, cons
     bool done;
     strcpy(full, source);
     strcat(full, measure);
-    COUNT(ticks, done = mz_dense_first(view, other, kept));
+    COUNT(ticks, done = mz_dense_passes(view, other, kept));
     if (done) {
         print(name, op, full, ticks);
     }
+}
+
+// Both passes of an antithetic pair, each on an input of its own; the same unperturbed.
+static void measure_two(const char *name, int32_t op, const char *source, const mz_view_t *view) {
+    static const int8_t input[1024] = {1, 2, 3};
+    mz_layer_t layers[2] = {*view->layer, *view->layer};
+    mz_view_t views[2] = {*view, *view};
+    for (int32_t i = 0; i < 2; ++i) {
+        layers[i].scratch_len /= 2;
+        views[i].layer = &layers[i];
+    }
+    layers[1].in = input;
+    layers[1].scratch += layers[1].scratch_len;
+    views[1].eps = -view->eps;
+    measure_first(name, op, source, "-two-eps1", &views[0], &views[1], NULL);
+    views[0].eps = 0;
+    views[1].eps = 0;
+    measure_first(name, op, source, "-two", &views[0], &views[1], NULL);
 }
 
 // Both passes of an antithetic pair on the same input; the next pair and pass of that input.
@@ -75,9 +93,10 @@ static void measure_pair(const char *name, int32_t op, const char *source, const
     other.eps = -view->eps;
     if (view->layer->kind == MZ_DENSE) {
         measure_first(name, op, source, "-pair", view, &other, NULL);
-        mz_dense_first(view, &other, kept);
+        mz_dense_passes(view, &other, kept);
         measure_first(name, op, source, "-further-pair", view, &other, kept);
         measure_first(name, op, source, "-further-pass", view, NULL, kept);
+        measure_two(name, op, source, view);
     }
 }
 
