@@ -125,6 +125,8 @@ WEIGHTS = const(1)
 BIASES = const(2)
 MULTIPLIERS = const(4)
 
+KEPT = const(128)  # products that a probe keeps at most
+
 
 def op_base(index):
     """Index of the first word of operator `index`."""

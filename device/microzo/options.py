@@ -32,8 +32,10 @@ def check(kind, stage):
     """ValueError for settings that do not go together."""
     if stage.get("guided") or stage.get("sharp"):
         key = "guided" if stage.get("guided") else "sharp"
-        if kind != "spsa" or stage["sides"] != 2 or stage["by_layer"]:
-            raise ValueError("%s: %s needs an spsa stage with sides 2, by_layer 0" % (kind, key))
+        if kind != "spsa" or stage["sides"] != 2 or stage["by_layer"] or stage.get("share"):
+            raise ValueError(
+                "%s: %s needs an spsa stage with sides 2, by_layer 0, share 0" % (kind, key)
+            )
         if stage["probes"] > 32:
             raise ValueError("%s: %s takes at most 32 probes" % (kind, key))
     for key in ("mask", "rows", "round"):

@@ -215,6 +215,8 @@ def needs(model, program, double):
             buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
+            if stages.shares(spec) and plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:
+                buffers = max(buffers, 8 * L.KEPT)
             if stages.shaped(spec):
                 from . import options
 

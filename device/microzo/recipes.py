@@ -25,6 +25,7 @@ stages, in order:
            takes the first operators with at most that many channels in all; 0: any), least (the
            stage is left out with fewer samples)
 spsa, elastic and entropy may also have (options.py; left out, they are off)
+  share     1: all probes of a step see the same samples, as with sides 1 (spsa)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
             output channel of every `one_in`), "small", "large" (1 / one_in, by |weight|);
             one_in 2..255, 10 if left out
@@ -138,6 +139,7 @@ _RANGES = {
     "eps_shift": (0, 31),
     "eps": (1, 127),
     "sides": (1, 2),
+    "share": (0, 1),
     "by_layer": (0, 1),
     "gns": (0, 1),
     "stats": (0, 255),
@@ -148,7 +150,8 @@ _RANGES = {
     "least": (0, 4096),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
-    "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top", "macs",
+    "share", "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top",
+    "macs",
 )  # fmt: skip
 _NAMES = {"guard": ("all", "held", "free", ""), "rule": RULES, "schedule": SCHEDULES}
 
@@ -221,13 +224,13 @@ def _optional(kind, key):
 
 
 def _check_options(kind, stage, known):
-    if kind != "entropy" and not any(key not in known and _optional(kind, key) for key in stage):
+    found = [key for key in stage if key not in known and _optional(kind, key)]
+    if kind != "entropy" and found in ([], ["share"]):
         return
     from . import options
 
-    for key in stage:
-        if key not in known and _optional(kind, key):
-            _check_value(kind, key, stage[key], options.NAMES, options.RANGES)
+    for key in found:
+        _check_value(kind, key, stage[key], options.NAMES, options.RANGES)
     options.check(kind, stage)
 
 
@@ -252,6 +255,8 @@ def _check_step(kind, stage):
         )
     if stage["schedule"] == "cosine" and stage["clip"] > 2047:
         raise ValueError("%s with a cosine schedule takes a clip of 1..2047" % kind)
+    if kind != "spsa" and stage.get("share"):
+        raise ValueError("%s: share is for spsa" % kind)
     if kind == "entropy" and stage["sides"] == 1:
         raise ValueError("entropy is antithetic: sides 2")
     if kind == "elastic" and (stage["sides"] == 1 or stage["by_layer"]):

@@ -7,7 +7,7 @@ GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buff
 
 _CODE = {
     "realign": ("realign",),
-    "spsa": ("zo", "onesided"),
+    "spsa": ("zo",),
     "elastic": ("gradient", "rate", "elastic"),
     "node": ("gradient", "rate", "node"),
     "entropy": ("zo", "realign", "confidence", "entropy"),
@@ -18,6 +18,8 @@ _GRAD_CODE = ("gradient", "grad")
 def code(spec):
     """Modules that a stage needs."""
     found = _CODE.get(spec["kind"], _GRAD_CODE)
+    if shares(spec):
+        found += ("shared",)
     if spec["guard"] == "free":
         found += ("freeguard",)
     if spec.get("model_wise"):
@@ -40,6 +42,11 @@ def load_code(specs):
         for name in code(spec):
             __import__("microzo." + name)
     __import__("microzo.cache")
+
+
+def shares(spec):
+    """True if all probes of a step see the same samples."""
+    return spec["kind"] == "spsa" and (spec["sides"] == 1 or bool(spec.get("share")))
 
 
 def shaped(spec):
@@ -71,8 +78,8 @@ def make(model, spec, opening, node, gradient):
 
         return Realign(model, spec, seed, node)
     if spec["kind"] == "spsa":
-        if spec["sides"] == 1:
-            from .onesided import OneSided as Stage
+        if shares(spec):
+            from .shared import Shared as Stage
         elif spec.get("guided") or spec.get("sharp"):
             from .guided import Guided as Stage
         else:

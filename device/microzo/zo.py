@@ -53,7 +53,6 @@ class Zo:
         self._turns = bytes(spec["ops"]) if spec["by_layer"] else b""
         self._scaling = self._scalings(spec)
         self._out = array("i", (0, 0))
-        self._no_error = array("i")
         self.loss = 0  # sum over the step, Q12
         self.count = 0
         self.correct = -1  # unknown: a probe does not say the class

@@ -8,7 +8,7 @@ from cores import ICOUNT_SHIFT
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
 FIRMWARE = Path(__file__).resolve().parent / "firmware"
-LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS")
+LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS", "MICROZO_THUMB2_FLAGS")
 
 
 def sources():
@@ -28,12 +28,15 @@ def build(core, out, program="bench", portable=False):
     flags = ["-std=gnu99", "-ffreestanding", "-Wall", "-fno-tree-loop-distribute-patterns"]
     flags += [f"-I{KERNELS}", f"-I{FIRMWARE}", f"-DTARGET_IMAGE={core.image}"]
     flags += ["-DMZ_PORTABLE=1"] if portable else []
+    hot_flags = lists["MICROZO_HOT_FLAGS"]
+    if core.thumb2:
+        hot_flags += lists["MICROZO_THUMB2_FLAGS"]
     files = [(KERNELS / name, name[:-2] in lists["MICROZO_HOT"]) for name in lists[LISTS[0]]]
     files += [(FIRMWARE / f"{name}.c", False) for name in (program, "cortexm")]
     objects = []
     for file, hot in files:
         objects.append(str(out / f"{file.stem}.o"))
-        tune = lists["MICROZO_HOT_FLAGS"] if hot else ["-Os"]
+        tune = hot_flags if hot else ["-Os"]
         command = [*compiler, *flags, *tune, "-c", "-o", objects[-1], str(file)]
         subprocess.run(command, check=True)
     elf = out / f"{program}.elf"

@@ -19,6 +19,11 @@ class Core:
     clock: int = 25_000_000
 
     @property
+    def thumb2(self):
+        """Whether it is a Cortex-M3 or more."""
+        return "m0plus" not in self.name
+
+    @property
     def per_tick(self):
         """Instructions in a tick of SysTick."""
         return 1e9 / self.clock / (1 << ICOUNT_SHIFT)

@@ -27,9 +27,11 @@ def steps():
     model = microzo.load("model.safetensors")
     recipe = microzo.recipe("spsa")
     recipe["samples"] = 32
+    recipe["stages"][0].update({settings!r})
     trainer = microzo.Trainer(model, recipe, layers={layers!r})
-    run = trainer.run(microzo.Dataset("train_x.npy", "train_y.npy"), steps=3)
-    next(run)
+    run = trainer.run(microzo.Dataset("train_x.npy", "train_y.npy"), steps={warm} + 2)
+    for _ in range({warm}):
+        next(run)
     gc.collect()
     spent[0] = spent[1] = 0
     begun = time.ticks_cpu()
@@ -66,12 +68,14 @@ class Step:
     ops: list
 
 
-def measure(folder, layers):
-    """The Step of the spsa recipe on the demo network, on a fresh board."""
+def measure(folder, layers, settings=None, warm=1):
+    """The Step of the spsa recipe, with changed settings, on the demo network, on a fresh board.
+    warm: steps before it, in which prefixes are computed."""
     model, _, _ = prepare.model("mnist", folder)
     case = prepare.case("mnist", "noise", 5, folder, train=32, test=10)
+    script = SCRIPT.format(layers=layers, settings=settings or {}, warm=warm)
     with emulator.Board(ram="1M", fs=session.disk(model, case), icount=True) as board:
-        text = board.exec(SCRIPT.format(layers=layers), timeout=300)
+        text = board.exec(script, timeout=300)
     total, kernels, calls, pairs, ops = ast.literal_eval(text.strip().splitlines()[-1])
     scale = emulator.TICKS_PER_INSTRUCTION
     return Step(round(total / scale), round(kernels / scale), calls, pairs, ops)

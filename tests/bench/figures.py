@@ -4,6 +4,14 @@ from microzo import layout as L
 from microzo import plan as planner
 
 SOURCES = {"int8": "int8", "master": "masters", "wide": "16w8a"}
+# (measure, kernel, passes) of a dense layer that is first in a probe
+PAIRS = (
+    ("-pair", "antithetic pair", 2),
+    ("-further-pair", "further pair", 2),
+    ("-further-pass", "further pass", 1),
+    ("-two", "two inputs", 2),
+    ("-two-eps1", "pair of two inputs", 2),
+)
 UPDATES = {"update1": 1, "update2": 2, "update4": 4, "update8": 8, "update16": 16}
 
 
@@ -55,8 +63,9 @@ def _layer_rows(core, net, name, found):
             yield _row(core, f"perturb {kernel}{title}", name, weights, added)
             if pack:
                 yield _row(core, f"{kernel} perturbed{title}", name, macs, perturbed - packed)
-        if pair := count(source + "-pair"):
-            yield _row(core, f"antithetic pair {kernel}", name, 2 * macs, pair)
+        for measure, title, passes in PAIRS:
+            if pair := count(source + measure):
+                yield _row(core, f"{title} {kernel}", name, passes * macs, pair)
     for measure, n in UPDATES.items():
         title = f"update, {n} pair" + ("s" if n > 1 else "")
         yield _row(core, title, name, weights * n, count(measure))
@@ -100,6 +109,18 @@ def test_step(core, net, found):
         "last_conv_probe": count("late-probe"),
         "last_conv_node_probe": count("late-node"),
         "last_conv_node_gradient": count("late-node-grad"),
+    }
+
+
+def dense_step(step, share):
+    """The row of step.json for the demo network's last layer alone, the prefix in the cache."""
+    return {
+        "core": "m4",
+        "net": "its dense layer" + ", share" * share,
+        "instructions": step.total,
+        "per_sample": round(step.total / step.pairs),
+        "samples": step.pairs,
+        "operators": step.ops,
     }
 
 

@@ -234,3 +234,39 @@ def pair_cases():
             net.first = 0
             net.finish(trainable=2)
             yield from casegen.net_cases(rng, net, ("probe", "probe", "probe", "node"))
+
+
+def kept_cases():
+    """(probe that finds no products of its first layer, channels, what it can keep of them)."""
+    for channels in (1, 15, 16, 17, 64, 127, 128):
+        for mode in (4, 5, 6, 7):
+            rng = random.Random(f"kept-{channels}-{mode}")
+            net = LayerNetwork(rng, (1, 1, rng.choice((32, 64, 96))), True)
+            net.dense(net.dense(0, channels), 5, True)
+            net.first = 0
+            net.finish(trainable=rng.choice((0, 2)))
+            maker = casegen.NetCases(rng, net)
+            args = maker.net_args(L.PIN_LEN)
+            params = casegen.ints((0, casegen.seed(rng), 2, mode, 7, 0, rng.choice((0, 1, 2)), 0))
+            out = casegen.ints((0, 0, 0, *range(L.KEPT + 5)), region=(0, 8))
+            case = casegen.Case("probe", [*args, params, out])
+            yield case, channels, casegen.products(args, 0, mode & 1)
+
+
+def chain_cases():
+    """Probes through several dense layers, which both passes run together where they can; the
+    arena is as if one pass had run after the other."""
+    for i in range(60):
+        rng = random.Random(f"chain-{i}")
+        net = LayerNetwork(rng, (1, 1, rng.choice((8, 16, 32, 40, 64, 100))), i % 4 != 0)
+        t = 0
+        for _ in range(rng.randint(1, 4)):
+            t = net.dense(t, rng.choice((1, 4, 8, 8, 16, 24, 64, 100, 128, 128, 129)))
+        if rng.random() < 0.3:
+            t = net.add(t, net.dense(t, net.shapes[t][2]))
+        net.dense(t, rng.choice((2, 5, 10)), rng.random() < 0.7)
+        net.first = 0
+        net.finish(trainable=rng.choice((0, 0.5, 1, 2)))
+        for case in casegen.net_cases(rng, net, ("probe",) * 4):
+            case.args[3].region = 0, net.plan[L.SCRATCH_OFF]
+            yield case

@@ -133,6 +133,13 @@ def row(core, name, rows, ram):
     }
 
 
+def pairs(name, found):
+    """Both passes of all operators with trained values, first and again on the same input; for
+    models that begin with a dense layer."""
+    for what in ("pair", "further-pair"):
+        yield what.replace("-", "_"), found.get((name + TRAINED, 99, what))
+
+
 def show(rows):
     """Prints models.json."""
     print(
@@ -161,7 +168,7 @@ def measure(out, cores):
             made = list(layers(core, name, model, found))
             operators += made
             if name in models:
-                rows.append(row(core, name, made, ram.get(name)))
+                rows.append(row(core, name, made, ram.get(name)) | dict(pairs(name, found)))
     return rows, operators
 
 

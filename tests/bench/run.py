@@ -101,6 +101,9 @@ def main():
         import demo_step
 
         steps.append(figures.demo_step(demo_step.measure(args.out / "demo", "all")))
+        for share in (0, 1):
+            step = demo_step.measure(args.out / "demo", "last1", {"share": share}, warm=5)
+            steps.append(figures.dense_step(step, share))
     for file, data in (("kernels.json", rows), ("step.json", steps)):
         (args.out / file).write_text(json.dumps(data, indent=1) + "\n")
     print_kernels(rows, names)

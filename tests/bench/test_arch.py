@@ -44,6 +44,7 @@ def run(request, tmp_path_factory):
             bad += read(baremetal.run(CORES[name], elf, image, icount=False), part)
         return bad
 
+    run_cases.portable = portable
     return run_cases
 
 
@@ -92,10 +93,27 @@ def test_single_cells_uneven_pads_and_remainders(run):
         layercases.update_cases,
         layercases.few_pairs_cases,
         layercases.pair_cases,
+        layercases.chain_cases,
     ],
 )
 def test_sums_updates_and_pairs(run, cases):
     assert run(judged(cases)) == []
+
+
+def test_products_of_the_first_layer_are_kept(run):
+    """By the fast kernels; the portable ones leave their place as it is."""
+    cases = []
+    for case, channels, products in layercases.kept_cases():
+        cases.append(caseformat.judge(case, oracle))
+        out = case.args[-1]
+        kept = (0, *range(channels)) if run.portable else (1, *products)
+        region = 8, 12 + 4 * channels
+        looked_at = caseformat.judge(
+            case.replaced(5, caseformat.Buf(out.data, out.kind, region)), oracle
+        )
+        looked_at.crcs[5] = caseformat.crc30(casegen.ints(kept).data)
+        cases.append(looked_at)
+    assert run(cases) == []
 
 
 def test_networks_give_the_oracles_bits(run):

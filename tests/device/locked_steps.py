@@ -23,7 +23,7 @@ def locked(self):
 trainers.Trainer._step = locked
 with open(cases) as f:
     cases = json.load(f)
-for label, name, changes in cases:
+for label, name, changes, layers in cases:
     for path in (None, journal):
         model = microzo.load(model_path)
         recipe = microzo.recipe(name)
@@ -38,7 +38,9 @@ for label, name, changes in cases:
         if path:
             path += label
             cache = {"cache": 1000, "cache_file": path + ".tmp"}
-        trainer = microzo.Trainer(model, recipe, journal=path, checkpoint_every=1000, **cache)
+        trainer = microzo.Trainer(
+            model, recipe, layers, journal=path, checkpoint_every=1000, **cache
+        )
         steps = 0
         for _ in trainer.run(microzo.Dataset(x, y)):
             steps += 1

@@ -9,18 +9,22 @@ import microzo
 from microzo_host import modelfile, quantize
 from microzo_host.network import Layer, Network, forward
 
-# (label, recipe, changes of its last stage) that every interpreter runs with the same bits
-CASES = [(name, name, {}) for name in (
+# (label, recipe, changes of its last stage, layers) that every interpreter runs with the same bits
+CASES = [(name, name, {}, "auto") for name in (
     "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
     "forward_only default"
 ).split()] + [
-    ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}),
-    ("large", "spsa", {"mask": "large", "direction": "gauss", "round": "feedback", "guard": ""}),
-    ("channel", "elastic", {"mask": "channel", "one_in": 2, "guard": ""}),
+    ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}, "auto"),
+    ("large", "spsa", {"mask": "large", "direction": "gauss", "round": "feedback", "guard": ""},
+     "auto"),
+    ("mask-channel", "elastic", {"mask": "channel", "one_in": 2, "guard": ""}, "auto"),
     ("guided", "spsa", {"guided": 1, "sharp": 4, "rows": "qas", "round": "stochastic",
-                        "guard": ""}),
-    ("free", "entropy", {"guard": "", "stats": 40}),
-    ("model-wise", "node", {"model_wise": 1, "gns": 1, "guard": ""}),
+                        "guard": ""}, "auto"),
+    ("free", "entropy", {"guard": "", "stats": 40}, "auto"),
+    ("share", "spsa", {"share": 1, "guard": ""}, "auto"),
+    ("share-dense", "spsa", {"share": 1, "guard": ""}, [4]),  # products of the dense layer stay
+    ("sides-dense", "spsa", {"sides": 1, "mode": 1, "guard": ""}, [4]),
+    ("model-wise", "node", {"model_wise": 1, "gns": 1, "guard": ""}, "auto"),
 ]  # fmt: skip
 SHAPE = (12, 12, 1)
 CLASSES = 4

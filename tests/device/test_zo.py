@@ -18,6 +18,8 @@ VARIANTS = (
     {"sides": 1, "mode": 1, "rule": "spread"},
     {"probes": 6, "samples": 1},
     {"by_layer": 1, "gns": 1, "sides": 1, "rule": "spread"},
+    {"share": 1},
+    {"share": 1, "by_layer": 1, "mode": 1},
 )
 
 
@@ -63,6 +65,41 @@ def test_elastic_trains_body_and_head(model, data):
 def test_one_sided_probes_share_a_clean_loss(model, data):
     trainer = small.train(model, data, recipe(sides=1, steps=1, probes=5, samples=2))
     assert trainer.info.count == 2
+
+
+def test_probes_share_samples(model, data):
+    trainer = small.train(model, data, recipe(share=1, steps=1, probes=5, samples=2))
+    assert trainer.info.count == 2
+
+
+@pytest.mark.parametrize("changes", ({"share": 1}, {"sides": 1}), ids=str)
+def test_shared_samples_give_the_differences_of_single_probes(changes, model, data):
+    """Each probe of the step, made alone on the samples of the step."""
+    made = recipe(steps=1, probes=3, samples=4, guard="", **changes)
+    trainer = microzo.Trainer(model, made, [4])
+    trainer.begin(data)
+    while not trainer.at.begun:
+        trainer.advance()
+    stage = trainer.live_stage()
+    stage.measure(0)
+    params = array("i", stage._params)
+    params[3] = 2 * (stage.spec["sides"] == 1)
+    out, wanted = array("i", (0, 0)), [0] * 3
+    for i in range(4):
+        j = stage._order.at(i)
+        params[2] = stage._label[j]
+        for p in range(3):
+            stage._loader.load(j)
+            k, m = model.k, model
+            if params[3]:
+                params[5] = params[6] = 0  # nothing is perturbed
+                k.probe(m.plan, m.blob, m.state, m.arena, params, out)
+                wanted[p] -= out[0]
+            params[1] = k.derive(stage._seed, 0, p)
+            params[5], params[6] = stage.spec["lo"], stage.spec["hi"]
+            k.probe(m.plan, m.blob, m.state, m.arena, params, out)
+            wanted[p] += out[0] - out[1]
+    assert any(wanted) and stage.diffs.tolist() == wanted
 
 
 @pytest.mark.parametrize(
@@ -137,7 +174,14 @@ def test_norm_scaling_is_half_the_log_of_its_factor():
 
 @pytest.mark.parametrize(
     "changes",
-    ({"sides": 3}, {"rule": "magic"}, {"schedule": "magic"}, {"schedule": "cosine", "clip": 4000}),
+    (
+        {"sides": 3},
+        {"rule": "magic"},
+        {"schedule": "magic"},
+        {"schedule": "cosine", "clip": 4000},
+        {"share": 2},
+        {"share": 1, "guided": 1},
+    ),
 )
 def test_bad_settings_are_refused(changes, model):
     with pytest.raises(ValueError, match="spsa"):

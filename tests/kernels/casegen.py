@@ -9,6 +9,7 @@ from caseformat import BYTEARRAY, GUARDED, READ_ONLY, Buf, Case
 
 from microzo import layout as L
 from microzo import plan as planner
+from microzo_host.oracle import ops, record
 
 INT32_MAX = (1 << 31) - 1
 
@@ -86,11 +87,23 @@ class NetCases:
         rng, net = self.rng, self.net
         lo = rng.choice((0, net.first, rng.randint(0, self.n)))
         hi = rng.choice((self.n, rng.randint(lo, self.n)))
-        params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), rng.randint(0, 3),
+        mode = rng.randint(0, 7)
+        params = (net.first, seed(rng), rng.randrange(self.plan[L.CLASSES]), mode,
         rng.randint(0, 7), lo, hi,
                   rng.choice((0, 0, 1, 2, 5, 8, 31)))  # fmt: skip
         args = self.net_args(L.PIN_LEN)
-        return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), ints((-1, -1))])
+        out = self.losses_and_products(args, mode & 1) if mode & 4 else ints((-1, -1))
+        return Case("probe", [*args, ints(params, rng.choice((GUARDED, "i"))), out])
+
+    def losses_and_products(self, args, wide):
+        """What a probe that keeps products writes to: none are there, or the right ones."""
+        o = L.op_base(self.net.first)
+        kept = [self.rng.randint(-INT32_MAX, INT32_MAX) for _ in range(L.KEPT + 5)]
+        kind, channels = self.plan[o + L.KIND], self.plan[o + L.OUT_C]
+        there = kind == L.DENSE and channels <= L.KEPT and self.rng.random() < 0.6
+        if there:
+            kept[:channels] = products(args, self.net.first, wide)
+        return ints((-1, -1, there, *kept), self.rng.choice((GUARDED, "i")), region=(0, 8))
 
     def update(self):
         rng = self.rng
@@ -255,6 +268,15 @@ NET_FUNCTIONS = (
     "stats", "realign",
     "assign", "head_grad", "node", "node_grad", "apply_grad", "export_weights",
 )  # fmt: skip
+
+
+def products(args, op, wide):
+    """The sums of weights and inputs of a dense operator, unperturbed, from plan, blob, state,
+    arena."""
+    net = record.Net(*(bytearray(arg.data) for arg in args[:4]))
+    o = net.op(op)
+    weights = ops.Reading(bool(wide)).parameters(net, o)[0]
+    return ops.accumulate(o, net.input(o), weights, 0)[0].tolist()
 
 
 def seed(rng):

@@ -107,7 +107,9 @@ def probe(plan, blob, state, arena, params, out):
     check_seed(seed)
     check_span(net, low, high, what)
     require(0 <= label < net.classes, "the label is out of range")
-    require(0 <= mode <= 3, "mode must be 0..3")
+    require(0 <= mode <= 7, "mode must be 0..7")
+    if mode & 4:
+        part(writable(out, 4), 0, L.KEPT + 8, np.int32)  # this oracle keeps nothing
     require(0 <= eps_shift <= 31, "eps_shift must be 0..31")
     ops.check_range(net, first, net.n_ops)
     losses[...] = zo.probe(net, first, seed, label, mode, what, low, high, eps_shift)

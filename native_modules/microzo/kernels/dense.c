@@ -11,26 +11,33 @@
 // Masked wide rows are products scaled by 2^(8 - f): as many inputs at a time as fit.
 #define CHUNK 256
 
-// Channels whose outputs are made together: whole fours and whole rounds of rows.
-#define BLOCK (MZ_ROWS == 5 ? 20 : 16)
-
 #if MZ_THUMB1
 #define INPUT_BYTES 4
 #else
 #define INPUT_BYTES 2
 #endif
 
+// How products are made: by mz_dot, of wide or packed rows, of two inputs, or not: they are kept.
+enum {
+    BY_DOT,
+    BY_WIDE_ROWS,
+    BY_TWO,
+    BY_NONE,
+};
+
 // Scratch: the expanded input, then what signs need or packed rows.
 typedef struct {
     const mz_view_t *view;
     int kind;
+    int how;
     bool packed; // rows that do not lie on words are packed first, with their signs
+    bool perturbed; // by signs that are summed
     const uint8_t *rows;
     int32_t pitch; // bytes of a row
     mz_signs_t signs;
 } dense_t;
 
-static void dense_open(dense_t *s, const mz_view_t *view) {
+static MZ_BUSY void dense_open(dense_t *s, const mz_view_t *view, bool kept) {
     const mz_layer_t *l = view->layer;
     s->view = view;
     s->rows = l->master == NULL ? (const uint8_t *)l->weights : (const uint8_t *)l->master;
@@ -43,8 +50,12 @@ static void dense_open(dense_t *s, const mz_view_t *view) {
     if (s->packed) {
         s->kind = MZ_ROWS_WIDE;
     }
-    mz_dense_expand(l, s->kind, l->scratch);
-    if (view->eps != 0 && !s->packed) {
+    s->how = kept ? BY_NONE : s->kind == MZ_ROWS_WIDE ? BY_WIDE_ROWS : BY_DOT;
+    if (!kept || !MZ_DSP) { // else signs are summed from the table of the expanded input
+        mz_dense_expand(l, s->kind, l->scratch);
+    }
+    s->perturbed = view->eps != 0 && !s->packed;
+    if (s->perturbed) {
         mz_signs_open(&s->signs, view, l->scratch + INPUT_BYTES * l->k4);
     }
 }
@@ -97,19 +108,26 @@ static MZ_BUSY void wide_rows(const dense_t *s, int32_t c, int32_t n, int32_t *s
     }
 }
 
+// Products that a caller has kept may be anything.
+static inline int32_t add(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
 static MZ_BUSY void any_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums) {
-    mz_channel_t channels[BLOCK];
-    int32_t acc[BLOCK];
+    mz_channel_t channels[MZ_BLOCK];
+    int32_t acc[MZ_BLOCK];
     mz_channels_load(view, c, n, channels);
     for (int32_t i = 0; i < n; ++i) {
-        acc[i] = sums[i] + channels[i].bias;
+        acc[i] = add(sums[i], channels[i].bias);
     }
     mz_output(view, 0, c, n, channels, acc);
 }
 
 // The same for int8 outputs of unperturbed channels, read as they lie in memory: short layers
-// are all ends. Biases of at most `most`; from the first other channel on they go elsewhere.
-static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
+// are all ends. Biases of at most `most`; from the first other channel on they go elsewhere. once: of
+// one rounding, as imported layers have them.
+static inline __attribute__((always_inline)) void direct_output(const mz_view_t *view, int32_t c, int32_t n,
+    const int32_t *sums, int32_t most, bool once) {
     const mz_layer_t *l = view->layer;
     const int32_t *biases = (l->state_bias != NULL ? l->state_bias : l->bias) + c;
     const int32_t *mults = (l->state_mult != NULL ? l->state_mult : l->mult) + c;
@@ -120,14 +138,15 @@ static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, co
     int32_t zp = l->out_zp;
     while (out != end) {
         int32_t bias = *biases++;
-        int32_t mult = *mults++;
-        int32_t acc = (int32_t)((uint32_t)*sum++ + (uint32_t)bias);
+        int32_t mult = mz_max(*mults++, 0);
+        int32_t acc = add(*sum++, bias);
         int32_t right = -1 - *shifts++;
         // A bias of -most - 1 would pass as well if `most` itself did.
-        if ((bias ^ bias >> 31) >= most || (uint32_t)right > 30) {
+        if ((bias ^ bias >> 31) >= most || (uint32_t)(right - once) > 30) {
             break;
         }
-        *out++ = (int8_t)mz_sat8(mz_round_right(mz_high_small(acc, mz_max(mult, 0)), right) + zp);
+        int32_t v = once ? mz_round_once(acc, mult, right) : mz_round_right(mz_high_small(acc, mult), right);
+        *out++ = (int8_t)mz_sat8(v + zp);
     }
     int32_t done = n - (int32_t)(end - out);
     mz_clamp(l, l->out + c, done);
@@ -136,69 +155,117 @@ static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, co
     }
 }
 
+static MZ_BUSY void plain_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
+    direct_output(view, c, n, sums, most, false);
+}
+
+static MZ_BUSY void once_output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
+    direct_output(view, c, n, sums, most, true);
+}
+
 static inline void output(const mz_view_t *view, int32_t c, int32_t n, const int32_t *sums, int32_t most) {
-    if (mz_view_fast(view) && most >= 0 && (view->f | view->bias_sign | view->scale_sign) == 0) {
-        plain_output(view, c, n, sums, most);
-    } else {
-        any_output(view, c, n, sums);
-    }
-}
-
-static inline void add_signs(int32_t *sums, const int32_t *signed_sums, int32_t n, int32_t eps) {
-    for (int32_t i = 0; i < n; ++i) {
-        sums[i] += eps * signed_sums[i];
-    }
-}
-
-// The layer as `view` reads it, and as `other` does from the same input, if there is one.
-static void dense(const dense_t *s, const mz_view_t *view, const mz_view_t *other) {
     const mz_layer_t *l = view->layer;
-    bool signs = view->eps != 0 && !s->packed;
+    if (view->sums != NULL || l->logits != NULL || most < 0
+        || (view->f | view->bias_sign | view->scale_sign) != 0) {
+        any_output(view, c, n, sums);
+    } else if (l->flags & MZ_FLAG_ROUND_ONCE) {
+        once_output(view, c, n, sums, most);
+    } else {
+        plain_output(view, c, n, sums, most);
+    }
+}
+
+// Sums of the inputs with their signs, which the other pass may use again, and of perturbed rows.
+typedef struct {
+    int32_t signs[MZ_BLOCK];
+    int32_t all[MZ_BLOCK];
+} perturbed_t;
+
+static MZ_BUSY void perturb(const mz_signs_t *signs, int32_t c, int32_t n, int32_t eps, const int32_t *products,
+    perturbed_t *sums) {
+    for (int32_t i = 0; signs != NULL && i < n; i += 4) {
+        mz_signs_four(signs, c + i, sums->signs + i);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        sums->all[i] = add(products[i], eps * sums->signs[i]);
+    }
+}
+
+// Products that take more than a call of mz_dot.
+static MZ_BUSY void other_products(const dense_t *s, const mz_view_t *const *views, int32_t c, int32_t n,
+    const mz_dot_t *dot, int32_t *products) {
+    if (s->how == BY_WIDE_ROWS) {
+        wide_rows(s, c, n, products);
+    } else if (MZ_DSP && s->how == BY_TWO) {
+        mz_dot_two(dot, views[1]->layer->scratch, n, products);
+    }
+}
+
+// The layer as one or two views read it; the second has an input of its own if s says so, and is the
+// next of s then. kept: where the products go or are; or NULL.
+static MZ_BUSY void dense(const dense_t *s, const mz_view_t *const *views, int32_t passes, int32_t *kept) {
+    const mz_view_t *view = views[0];
+    const mz_layer_t *l = view->layer;
     mz_dot_t dot;
-    int32_t sums[BLOCK];
-    int32_t signed_sums[BLOCK];
+    int32_t made[2 * MZ_BLOCK];
+    perturbed_t perturbed;
     int32_t most = mz_min(l->b_max, mz_bias_room(view));
     dot.row = s->rows;
     dot.pitch = s->pitch;
     mz_dot_range(&dot, s->kind, l->scratch, 0, l->k4);
-    for (int32_t c = 0; c < l->out_c; c += BLOCK) {
-        int32_t n = mz_min(BLOCK, l->out_c - c);
-        if (s->kind == MZ_ROWS_WIDE) {
-            wide_rows(s, c, n, sums);
+    for (int32_t c = 0; c < l->out_c; c += MZ_BLOCK) {
+        int32_t n = mz_min(MZ_BLOCK, l->out_c - c);
+        int32_t *products = kept != NULL ? kept + c : made;
+        if (s->how == BY_DOT) {
+            mz_dot(&dot, n, products);
         } else {
-            mz_dot(&dot, n, sums);
+            other_products(s, views, c, n, &dot, products);
         }
-        dot.row += BLOCK * s->pitch;
-        if (signs) {
-            for (int32_t i = 0; i < n; i += 4) {
-                mz_signs_four(&s->signs, c + i, signed_sums + i);
+        dot.row += MZ_BLOCK * s->pitch;
+        for (int32_t i = 0;;) {
+            const int32_t *sums = products;
+            if (s->perturbed) {
+                const mz_signs_t *drawn = i == 0 || s->how == BY_TWO ? &s[i].signs : NULL;
+                perturb(drawn, c, n, views[i]->eps, products, &perturbed);
+                sums = perturbed.all;
             }
-            add_signs(sums, signed_sums, n, view->eps);
-        }
-        output(view, c, n, sums, most);
-        if (other != NULL) {
-            if (signs) {
-                add_signs(sums, signed_sums, n, other->eps - view->eps);
+            output(views[i], c, n, sums, most);
+            if (++i == passes) {
+                break;
             }
-            output(other, c, n, sums, most);
+            products += s->how == BY_TWO ? MZ_BLOCK : 0;
         }
     }
+}
+
+MZ_RARE bool mz_dense_passes(const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
+    const mz_view_t *views[2] = {view, other};
+    dense_t s[2];
+    bool two = other != NULL && other->layer->in != view->layer->in;
+    if (two && (!MZ_DSP || (view->layer->k & 7))) {
+        return false;
+    }
+    dense_open(&s[0], view, kept != NULL && *kept != 0);
+    if (two) {
+        dense_open(&s[1], other, false);
+        if (s[0].how != BY_DOT) {
+            return false;
+        }
+        s[0].how = BY_TWO;
+    } else if (s[0].packed && view->eps != 0) {
+        return false; // the packed rows are those of one view
+    }
+    if (kept != NULL) {
+        *kept++ = 1;
+    }
+    dense(s, views, other != NULL ? 2 : 1, kept);
+    return true;
 }
 
 void mz_dense(const mz_view_t *view) {
     dense_t s;
-    dense_open(&s, view);
-    dense(&s, view, NULL);
-}
-
-bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
-    dense_t s;
-    dense_open(&s, view);
-    if (s.packed && view->eps != 0) {
-        return false; // the packed rows are those of one view
-    }
-    dense(&s, view, other);
-    return true;
+    dense_open(&s, view, false);
+    dense(&s, &view, 1, NULL);
 }
 
 #else
@@ -217,9 +284,10 @@ void mz_dense(const mz_view_t *view) {
     }
 }
 
-bool mz_dense_pair(const mz_view_t *view, const mz_view_t *other) {
+bool mz_dense_passes(const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
     (void)view;
     (void)other;
+    (void)kept;
     return false;
 }
 

@@ -5,11 +5,14 @@
 #include "arch/arch.h"
 #include "pass.h"
 
-// Rows at a time: as many as the registers hold.
+// Rows at a time: as many as the registers hold. Channels whose outputs are made together: whole
+// fours and whole rounds of rows.
 #if MZ_THUMB2 && !MZ_DSP
 #define MZ_ROWS 5
+#define MZ_BLOCK 20
 #else
 #define MZ_ROWS 2
+#define MZ_BLOCK 16
 #endif
 
 // The order of the fields is known to the assembly.
@@ -29,6 +32,9 @@ typedef struct {
 // Sums of the products of n rows: of int8; of masters, rounded to int8; of int16 whose low
 // bits are masked out. Sums of up to MZ_ROWS - 1 rows that do not exist may follow.
 void mz_dot(const mz_dot_t *dot, int32_t n, int32_t *sums);
+// With MZ_DSP: the same of neighbouring rows of int8 or masters, whole eights, with two expanded
+// inputs: those of the second one, y, follow MZ_BLOCK words behind.
+void mz_dot_two(const mz_dot_t *dot, const void *y, int32_t n, int32_t *sums);
 // Makes `dot` start at cell `begin` and end at `end` of an expanded input, multiples of four.
 void mz_dot_range(mz_dot_t *dot, int kind, const void *x, int32_t begin, int32_t end);
 

@@ -83,10 +83,13 @@ int32_t mz_api_probe(const mz_arg_t *args) {
     pass.hi = params[6];
     pass.eps_shift = params[7];
     if (!mz_within(first, 0, net.n_ops - 1) || !mz_seed_ok(pass.seed)
-        || !mz_within(label, 0, net.classes - 1) || !mz_within(pass.mode, 0, 3)
+        || !mz_within(label, 0, net.classes - 1) || !mz_within(pass.mode, 0, 7)
         || !mz_within(pass.what, 0, MZ_WHAT_ALL) || !mz_within(pass.hi, 0, net.n_ops)
         || !mz_within(pass.lo, 0, pass.hi) || !mz_within(pass.eps_shift, 0, 31)) {
         return MZ_E_VALUE;
+    }
+    if (pass.mode & MZ_MODE_KEEP) {
+        MZ_TRY(mz_need(&args[5], (MZ_KEPT + 8) * 4, 4));
     }
     MZ_TRY(mz_layers_check(&net, first, net.n_ops));
     MZ_TRY(mz_end_check(&net));

@@ -90,65 +90,123 @@ int32_t mz_class(const mz_net_t *net) {
     return best;
 }
 
-// The outputs of the first layer for the pass with sign -1, while that with +1 runs.
-#define PAIR_CHANNELS 128
+// Dense operators that both passes of a probe have run: the output of the last one is in the
+// arena for the pass with sign +1, here for the other one.
 #define PAIR_LOGITS 64
 
 typedef struct {
-    mz_layer_t plus, minus;
-    int8_t out[PAIR_CHANNELS];
-    int32_t logits[PAIR_LOGITS];
+    int32_t done;
+    int8_t *out, *minus;
+    int32_t *logits; // NULL if the last one makes none
+    int32_t size;
+    int8_t outputs[2][MZ_KEPT]; // by turns
+    int32_t minus_logits[PAIR_LOGITS];
 } pair_t;
 
-static void copy_pair(const pair_t *pair) {
-    for (int32_t i = 0; i < pair->plus.out_c; ++i) {
-        pair->plus.out[i] = pair->out[i];
-        if (pair->plus.logits != NULL) {
-            pair->plus.logits[i] = pair->logits[i];
+static void copy_output(const pair_t *pair) {
+    for (int32_t i = 0; i < pair->size; ++i) {
+        pair->out[i] = pair->minus[i];
+        if (pair->logits != NULL) {
+            pair->logits[i] = pair->minus_logits[i];
         }
     }
 }
 
-// Runs operator `first` for both passes, which read the same input if nothing writes over
-// it. 1 if that was done, 0 if each pass must run it.
-static int32_t run_pair(const mz_net_t *net, int32_t first, mz_pass_t *pass, pair_t *pair) {
-    mz_view_t views[2];
-    MZ_TRY(mz_layer_load(net, first, &pair->plus));
-    int32_t most = pair->plus.logits != NULL ? PAIR_LOGITS : PAIR_CHANNELS;
-    if (pair->plus.kind != MZ_DENSE || pair->plus.out_c > most) {
+// How many dense operators from `first` on both passes may run together: none if an operator writes
+// over the input, with which either pass begins; but one if an operator reads anything but the
+// output of the one before it: what lies between is that of the pass with sign -1 by then.
+static int32_t most_together(const mz_net_t *net, int32_t first) {
+    mz_layer_t layer;
+    if (first == net->n_ops - 1) {
+        return 1;
+    }
+    MZ_TRY(mz_layer_load(net, first, &layer));
+    if (layer.kind != MZ_DENSE) {
         return 0;
     }
+    const int8_t *in = layer.in;
+    uint32_t in_size = (uint32_t)layer.in_size;
+    int32_t most = MZ_DSP ? net->n_ops : 1; // others have no kernel for two inputs
     for (int32_t i = first + 1; i < net->n_ops; ++i) {
-        MZ_TRY(mz_layer_load(net, i, &pair->minus));
-        if (mz_bytes_overlap(pair->plus.in, (uint32_t)pair->plus.in_size, pair->minus.out,
-            (uint32_t)pair->minus.out_size)) {
+        const int8_t *before = layer.out;
+        int32_t size = layer.out_size;
+        MZ_TRY(mz_layer_load(net, i, &layer));
+        if (mz_bytes_overlap(in, in_size, layer.out, (uint32_t)layer.out_size)) {
             return 0;
         }
+        if (layer.in != before || layer.in_size != size || layer.in2 != NULL) {
+            most = 1;
+        }
     }
-    MZ_TRY(mz_layer_load(net, first, &pair->minus));
-    pair->minus.out = pair->out;
-    pair->minus.logits = pair->plus.logits != NULL ? pair->logits : NULL;
-    pass->sign = -1;
-    mz_view_open(&views[1], &pair->minus, first, pass);
-    pass->sign = 1;
-    mz_view_open(&views[0], &pair->plus, first, pass);
-    return mz_dense_pair(&views[0], &views[1]);
+    return most;
+}
+
+// Runs operator `op` for both passes, or for the only one. 1 if that was done, 0 if each pass must
+// run it.
+static int32_t run_both(const mz_net_t *net, int32_t op, mz_pass_t *pass, int32_t *kept, pair_t *pair) {
+    mz_layer_t layers[2];
+    mz_view_t views[2];
+    bool both = !(pass->mode & MZ_MODE_ONE_SIDED);
+    MZ_TRY(mz_layer_load(net, op, &layers[0]));
+    MZ_TRY(mz_layer_load(net, op, &layers[1]));
+    int32_t most = both && layers[0].logits != NULL ? PAIR_LOGITS : MZ_KEPT;
+    if (layers[0].kind != MZ_DENSE || layers[0].out_c > most) {
+        return 0;
+    }
+    layers[1].out = pair->outputs[pair->done & 1];
+    layers[1].logits = layers[0].logits != NULL ? pair->minus_logits : NULL;
+    if (pair->done > 0) {
+        layers[1].in = pair->minus;
+        layers[0].scratch_len /= 2;
+        layers[1].scratch_len = layers[0].scratch_len;
+        layers[1].scratch += layers[0].scratch_len;
+    }
+    for (int32_t i = 0; i < 2; ++i) {
+        pass->sign = 1 - 2 * i;
+        mz_view_open(&views[i], &layers[i], op, pass);
+    }
+    if (!mz_dense_passes(&views[0], both ? &views[1] : NULL, kept)) {
+        return 0;
+    }
+    if (pair->done > 0) {
+        copy_output(pair);
+    }
+    ++pair->done;
+    pair->out = layers[0].out;
+    pair->minus = layers[1].out;
+    pair->logits = layers[0].logits;
+    pair->size = layers[0].out_c;
+    return 1;
+}
+
+// Runs what both passes, or the only one, can run together from `first` on.
+static int32_t run_together(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t *kept, pair_t *pair) {
+    int32_t most = pass->mode & MZ_MODE_ONE_SIDED ? 1 : most_together(net, first);
+    MZ_TRY(most);
+    pair->done = 0;
+    pair->logits = NULL;
+    while (pair->done < most && first + pair->done < net->n_ops && pair->logits == NULL) {
+        int32_t ran = run_both(net, first + pair->done, pass, kept, pair);
+        MZ_TRY(ran);
+        if (ran == 0) {
+            break;
+        }
+        kept = NULL;
+    }
+    return MZ_OK;
 }
 
 int32_t mz_probe(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t label, int32_t *out) {
     int32_t loss[2] = {0, 0};
     int32_t passes = pass->mode & MZ_MODE_ONE_SIDED ? 1 : 2;
-    int32_t paired = 0;
     pair_t pair;
+    MZ_TRY(run_together(net, first, pass, pass->mode & MZ_MODE_KEEP ? out + 2 : NULL, &pair));
     for (int32_t i = 0; i < passes; ++i) {
-        pass->sign = i == 0 ? 1 : -1;
-        if (i == 0 && passes == 2) {
-            paired = run_pair(net, first, pass, &pair);
-            MZ_TRY(paired);
-        } else if (paired) {
-            copy_pair(&pair);
+        pass->sign = 1 - 2 * i;
+        if (i > 0 && pair.done > 0) {
+            copy_output(&pair);
         }
-        MZ_TRY(mz_run(net, first + paired, net->n_ops, pass));
+        MZ_TRY(mz_run(net, first + pair.done, net->n_ops, pass));
         MZ_TRY(mz_finish(net));
         loss[i] = mz_loss(net->logits, net->classes, label, NULL);
     }

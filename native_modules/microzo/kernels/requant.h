@@ -30,12 +30,12 @@ static inline int32_t mz_high(int32_t acc, int32_t mult) {
     return (int32_t)(((int64_t)acc * mult + ((int64_t)1 << 30)) >> 31);
 }
 
-// The same for |acc| < 2^30.
+// The same for |acc| < 2^30; some number for any other.
 static inline int32_t mz_high_small(int32_t acc, int32_t mult) {
 #if MZ_DSP
-    return mz_smmulr(2 * acc, mult);
+    return mz_smmulr((int32_t)(2 * (uint32_t)acc), mult);
 #elif MZ_THUMB2
-    int64_t v = (int64_t)(2 * acc) * mult;
+    int64_t v = (int64_t)(int32_t)(2 * (uint32_t)acc) * mult;
     return (int32_t)(v >> 32) + (int32_t)((uint32_t)v >> 31);
 #else
     return mz_high(acc, mult);
@@ -69,6 +69,13 @@ static inline int32_t mz_requant(int32_t acc, int32_t mult, int32_t shift) {
         return mz_requant_left(acc, mult, shift);
     }
     return mz_round_right(mz_high(acc, mult), mz_min(-1 - shift, 31));
+}
+
+// acc * mult shifted right by 32 + right, right in [1, 30], with one rounding, half away from zero.
+static inline int32_t mz_round_once(int32_t acc, int32_t mult, int32_t right) {
+    int64_t p = (int64_t)acc * mult;
+    p += p >> 63; // halves of negative numbers are moved below the half; then the high word is enough
+    return ((int32_t)(p >> 32) + (1 << (right - 1))) >> right;
 }
 
 // One rounding, half away from zero, for layers with ROUND_ONCE.

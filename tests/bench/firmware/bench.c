@@ -55,17 +55,48 @@ static void measure_view(const char *name, int32_t op, const char *total, const 
     print(name, op, pack, ticks);
 }
 
-// Both passes of an antithetic pair on the same input.
-static void measure_pair(const char *name, int32_t op, const char *measure, const mz_view_t *view) {
-    mz_view_t other = *view;
+static void measure_first(const char *name, int32_t op, const char *source, const char *measure,
+    const mz_view_t *view, const mz_view_t *other, int32_t *kept) {
+    char full[32];
     uint32_t ticks;
     bool done;
+    strcpy(full, source);
+    strcat(full, measure);
+    COUNT(ticks, done = mz_dense_passes(view, other, kept));
+    if (done) {
+        print(name, op, full, ticks);
+    }
+}
+
+// Both passes of an antithetic pair, each on an input of its own; the same unperturbed.
+static void measure_two(const char *name, int32_t op, const char *source, const mz_view_t *view) {
+    static const int8_t input[1024] = {1, 2, 3};
+    mz_layer_t layers[2] = {*view->layer, *view->layer};
+    mz_view_t views[2] = {*view, *view};
+    for (int32_t i = 0; i < 2; ++i) {
+        layers[i].scratch_len /= 2;
+        views[i].layer = &layers[i];
+    }
+    layers[1].in = input;
+    layers[1].scratch += layers[1].scratch_len;
+    views[1].eps = -view->eps;
+    measure_first(name, op, source, "-two-eps1", &views[0], &views[1], NULL);
+    views[0].eps = 0;
+    views[1].eps = 0;
+    measure_first(name, op, source, "-two", &views[0], &views[1], NULL);
+}
+
+// Both passes of an antithetic pair on the same input; the next pair and pass of that input.
+static void measure_pair(const char *name, int32_t op, const char *source, const mz_view_t *view) {
+    int32_t kept[MZ_KEPT + 5] = {0};
+    mz_view_t other = *view;
     other.eps = -view->eps;
     if (view->layer->kind == MZ_DENSE) {
-        COUNT(ticks, done = mz_dense_pair(view, &other));
-        if (done) {
-            print(name, op, measure, ticks);
-        }
+        measure_first(name, op, source, "-pair", view, &other, NULL);
+        mz_dense_passes(view, &other, kept);
+        measure_first(name, op, source, "-further-pair", view, &other, kept);
+        measure_first(name, op, source, "-further-pass", view, NULL, kept);
+        measure_two(name, op, source, view);
     }
 }
 
@@ -91,7 +122,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     view.eps = 1;
     view.weight_stream = mz_stream(77, 4 * (uint32_t)op);
     measure_view(name, op, "int8-eps1", "int8-eps1-pack", &view);
-    measure_pair(name, op, "int8-pair", &view);
+    measure_pair(name, op, "int8", &view);
     view.eps = 3;
     measure_view(name, op, "int8-eps3", "int8-eps3-pack", &view);
     layer.master = master;
@@ -100,7 +131,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     pass.sign = 1;
     mz_view_open(&view, &layer, op, &pass);
     measure_view(name, op, "master-eps1", "master-eps1-pack", &view);
-    measure_pair(name, op, "master-pair", &view);
+    measure_pair(name, op, "master", &view);
     pass.sign = 0;
     pass.mode = 1;
     mz_view_open(&view, &layer, op, &pass);
@@ -108,7 +139,7 @@ static void measure_op(const mz_net_t *net, const char *name, int32_t op) {
     pass.sign = 1;
     mz_view_open(&view, &layer, op, &pass);
     measure_view(name, op, "wide-eps1", "wide-eps1-pack", &view);
-    measure_pair(name, op, "wide-pair", &view);
+    measure_pair(name, op, "wide", &view);
     static const char *const names[] = {"update1", "update2", "update4", "update8", "update16"};
     int32_t pairs[32];
     for (int32_t j = 0; j < 16; ++j) {

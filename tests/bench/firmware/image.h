@@ -9,6 +9,7 @@
 #include "layer.h"
 #include "net.h"
 #include "target.h"
+#include "update.h"
 
 #define TICK_MASK 0xffffff // of SysTick
 
