@@ -10,7 +10,7 @@ import microzo
 from microzo import layout as L
 from microzo import modelwise, program, pykernels, record
 from microzo import plan as planner
-from microzo_host import native, oracle
+from microzo_host import native, oracle, ramplan
 
 
 def stage(samples=40, **changes):
@@ -184,3 +184,9 @@ def test_bad_settings_are_refused(model):
         microzo.Trainer(model, dict(stage(), stages=[dict(stage()["stages"][0], model_wise=2)]))
     with pytest.raises(ValueError, match="node perturbs an operator before the last"):
         resolved(model, stage(), [4])
+
+
+def test_the_plan_tells_the_journals_length(tmp_path, model, data):
+    path = tmp_path / "run"
+    trainer = small.train(model, data, stage(), journal=str(path))
+    assert ramplan.journal_bytes(model.plan, trainer.program) == path.stat().st_size

@@ -35,3 +35,12 @@ def test_a_claim_is_measured_kept_and_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sanity, "measure", None)  # what is on disk is not run again
     sanity.main(arguments)
     assert json.loads((tmp_path / "sanity.json").read_text())[0] == row
+
+
+def test_changes_reach_the_variants_that_know_them():
+    made = [sanity.variant("weights"), sanity.variant("nodes", "node")]
+    found = sanity.changed(made, ["node.conv_shift=3", "node.model_wise=1"])
+    assert [v.label for v in found] == ["nodes"]
+    stage = json.loads(found[0].recipe)["stages"][-1]
+    assert (stage["conv_shift"], stage["model_wise"]) == (3, 1)
+    assert sanity.changed(made, []) == made

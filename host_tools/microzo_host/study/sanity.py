@@ -22,7 +22,7 @@ import rich.progress
 import microzo
 
 from .. import demonet, push
-from . import accuracy, networks
+from . import accuracy, networks, runs
 
 CORRUPTIONS = ("impulse", "rotate_fixed")
 SEVERITY = 3
@@ -160,6 +160,19 @@ def settings():
     ]
 
 
+def changed(variants, changes):
+    """Those of the variants that know the settings, with them changed (``node.conv_shift=7``)."""
+    found = []
+    for made in variants:
+        recipe = json.loads(made.recipe)
+        if all(
+            change.split(".")[0] in {s["kind"] for s in recipe["stages"]} for change in changes
+        ):
+            text = json.dumps(runs.settings(recipe, changes), sort_keys=True)
+            found.append(dataclasses.replace(made, recipe=text))
+    return found
+
+
 def measure(made, corruption, seed, test_images):
     """Accuracies in per cent and losses in nats of one run."""
     job = accuracy.Job(corruption, SEVERITY, seed, made.label, test_images)
@@ -226,6 +239,10 @@ def main(arguments=None):
     parser.add_argument(
         "--settings", action="store_true", help="a table of the stages' settings in their place"
     )
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="STAGE.SETTING=VALUE",
+        help="changes of every variant that has such a stage; the others are left out",
+    )  # fmt: skip
     parser.add_argument("--out", type=pathlib.Path, default=accuracy.BUILD / "study/sanity.json")
     args = parser.parse_args(arguments)
     if args.settings:
@@ -238,6 +255,7 @@ def main(arguments=None):
             if args.claims and not any(word in claim for word in args.claims):
                 continue
             means = []
+            variants = changed(variants, args.set)
             task = bars.add_task(claim, total=len(variants) * len(args.seeds))
             for made in variants:
                 found = []
@@ -248,14 +266,16 @@ def main(arguments=None):
                     bars.advance(task)
                 means.append(summary(made, found))
             rows.append({
-                "claim": claim, "says": says, "holds": bool(holds(means)), "variants": means,
+                "claim": claim, "says": says, "changed": args.set,
+                "holds": None if args.set else bool(holds(means)), "variants": means,
                 "corruptions": list(args.corruptions), "severity": SEVERITY,
                 "seeds": list(args.seeds), "test_images": args.test_images,
             })  # fmt: skip
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(rows, indent=1) + "\n")
     for row in rows:
-        verdict = "" if args.settings else ": holds" if row["holds"] else ": DOES NOT HOLD"
+        plain = args.settings or args.set
+        verdict = "" if plain else ": holds" if row["holds"] else ": DOES NOT HOLD"
         print(f"{row['claim']}: {row['says']}{verdict}")
         for v in row["variants"]:
             print(
