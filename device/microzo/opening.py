@@ -18,7 +18,7 @@ def plan(t, samples, labelled):
 
     forget("tables")
     program.check(t.recipe)
-    stages.load_code(stages.used(t.recipe, samples))
+    stages.load_code(t.recipe["stages"])
     made, _ = _resolve(t, samples, labelled, None, _room(t))
     needed = program.needs(t.model, made, t._journal is None)
     return tables.MemoryPlan(needed, t._cache, made["notes"])
@@ -49,7 +49,7 @@ def start(t, data, steps):
     program.check(t.recipe)
     program = None
     notes = _pick(t, data)
-    stages.load_code(stages.used(t.recipe, len(data)))
+    stages.load_code(t.recipe["stages"])
     room = _room(t)
     labelled = sampling.labels_of(data, bytearray(t.model.sample_len))
     while True:

@@ -27,8 +27,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     The recipe is one that `check` lets pass.
     """
     selection.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
-    used = stages.used(recipe, total)
-    alone = len(used) == 1  # then it is this stage or none
+    alone = len(recipe["stages"]) == 1  # then it is this stage or none
     n = min(total, recipe["samples"])
     held = n * recipe["holdout"] // 100 if labelled else 0
     program = {
@@ -38,7 +37,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "stages": [],
         "notes": [],
     }
-    for stage in used:
+    for stage in recipe["stages"]:
         if stage["kind"] not in ("realign", "entropy") and not labelled:
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
@@ -59,7 +58,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 if not labelled and spec["guard"] != "free":
                     spec["guard"] = ""
                 program["stages"].append(spec)
-    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in used):
+    if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in recipe["stages"]):
         program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
     if not program["stages"]:
         raise ValueError(
@@ -146,11 +145,7 @@ def _groups(plan, stage, layers, limited):
     if not stage["model_wise"]:
         return [(selection.tails(plan)[:1] or ops[-1:]) if anything else ops[:1]]
     fewest = len(ops) if not limited or not anything else 1
-    if not stage["channels"] or not anything:
-        return [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
-    while len(ops) > 1 and selection.channels(plan, ops) > stage["channels"]:
-        ops = ops[:-1]
-    return [ops[:n] for n in range(len(ops), 0, -1)]
+    return [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
 
 
 def _spsa(stage, ops, steps):
@@ -161,7 +156,7 @@ def _spsa(stage, ops, steps):
 
 def _node(stage, ops, head, train, steps):
     batch = min(stage["batch"], train)
-    made = {k: stage[k] for k in stage if k not in ("epochs", "train_head", "channels", "least")}
+    made = {k: stage[k] for k in stage if k not in ("epochs", "train_head")}
     made.update(conv=ops[0], head=head, batch=batch)
     made["steps"] = steps or max(1, stage["epochs"] * train // batch)
     if stage["model_wise"]:

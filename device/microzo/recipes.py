@@ -21,9 +21,7 @@ stages, in order:
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode, model_wise (1: the outputs of all chosen operators are
            perturbed in one pair of passes and all of them learn from it; 0: those of one),
-           shared (1: all positions of a channel are moved by the same sign), channels (model_wise
-           takes the first operators with at most that many channels in all; 0: any), least (the
-           stage is left out with fewer samples)
+           shared (1: all positions of a channel are moved by the same sign)
 spsa, elastic and entropy may also have (options.py; left out, they are off)
   share     1: all probes of a step see the same samples, as with sides 1 (spsa)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
@@ -86,8 +84,6 @@ _NODE = {
     "train_head": 1,
     "model_wise": 0,
     "shared": 0,
-    "channels": 0,
-    "least": 0,
     "guard": "held",
 }
 _CHANNEL = dict(_NODE, epochs=20, batch=32, probes=64, eps=4, conv_shift=5, shared=1)
@@ -146,8 +142,6 @@ _RANGES = {
     "train_head": (0, 1),
     "model_wise": (0, 1),
     "shared": (0, 1),
-    "channels": (0, 4096),
-    "least": (0, 4096),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
     "share", "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top",

@@ -39,11 +39,6 @@ def nodes(plan, layers):
     return ops
 
 
-def channels(plan, ops):
-    """Output channels of the operators, in all."""
-    return sum(plan[L.op_base(i) + L.OUT_C] for i in ops)
-
-
 def realignable(plan):
     """Convolutions with clean statistics in the file; the last operator, the head, is none of
     them."""

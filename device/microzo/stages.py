@@ -31,11 +31,6 @@ def code(spec):
     return found
 
 
-def used(recipe, samples):
-    """The stages of a recipe that are for so many samples."""
-    return [s for s in recipe["stages"] if min(samples, recipe["samples"]) >= s.get("least", 0)]
-
-
 def load_code(specs):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for spec in specs:
