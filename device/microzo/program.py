@@ -143,7 +143,7 @@ def _groups(plan, stage, layers, limited):
     ops = selection.nodes(plan, layers)
     anything = layers in ("auto", "all")
     if not stage["model_wise"]:
-        return [(selection.tails(plan)[:1] or ops[-1:]) if anything else ops[:1]]
+        return [[i] for i in selection.tails(plan) or ops[-1:]] if anything else [ops[:1]]
     fewest = len(ops) if not limited or not anything else 1
     return [ops[-n:] for n in range(len(ops), fewest - 1, -1)]
 
