@@ -94,9 +94,10 @@ def _describe(spec):
     ops = spec.get("ops") or spec.get("operators")
     if ops:
         return "%s of operators %s" % (kind, ops)
-    if kind == "tail":
-        return "tail of operator %d" % spec["conv"]
-    return "node without the head" if kind == "node" and spec["head"] < 0 else kind
+    if kind not in ("tail", "node"):
+        return kind
+    head = "" if spec["head"] >= 0 else " without the head"
+    return "%s of operator %d%s" % (kind, spec["conv"], head)
 
 
 def _choices(plan, stage, layers, program, steps, limited, alone):

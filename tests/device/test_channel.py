@@ -75,3 +75,10 @@ def test_shared_and_single_signs_move_other_weights(model_path, data):
 def test_shared_is_0_or_1(model):
     with pytest.raises(ValueError, match="stage node: shared"):
         microzo.Trainer(model, stage(shared=2))
+
+
+def test_little_memory_takes_the_operator_without_the_head(model):
+    whole = microzo.Trainer(model, stage()).plan(40).total
+    notes = microzo.Trainer(model, stage(), ram=whole - 1).plan(40).notes
+    assert "node of operator 2, which needs" in notes[0]
+    assert "node of operator 2 without the head instead" in notes[0]
