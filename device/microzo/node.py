@@ -22,7 +22,7 @@ class Nodes:
     """The buffers and calls of one perturbed operator; what both the stage and a replay need.
 
     settings: bytes 16.. of the STAGE record: eps, probes, clip (16 bits), mode, number of
-    operators perturbed together, shared.
+    operators perturbed together, per_channel.
     """
 
     def __init__(self, model, seed, gradient, settings):

@@ -21,7 +21,7 @@ stages, in order:
            (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
            head_shift, decay, mode, model_wise (1: the outputs of all chosen operators are
            perturbed in one pair of passes and all of them learn from it; 0: those of one),
-           shared (1: all positions of a channel are moved by the same sign)
+           per_channel (1: all positions of a channel are moved by the same sign)
 spsa, elastic and entropy may also have (options.py; left out, they are off)
   share     1: all probes of a step see the same samples, as with sides 1 (spsa)
   mask      which weights are perturbed and moved: "random" (one of every `one_in`), "channel" (one
@@ -83,10 +83,10 @@ _NODE = {
     "gns": 0,
     "train_head": 1,
     "model_wise": 0,
-    "shared": 0,
+    "per_channel": 0,
     "guard": "held",
 }
-_CHANNEL = dict(_NODE, epochs=20, batch=32, probes=64, eps=4, conv_shift=5, shared=1)
+_CHANNEL = dict(_NODE, epochs=20, batch=32, probes=64, eps=4, conv_shift=5, per_channel=1)
 _SCALES = dict(_SPSA, what=6)
 _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, gns=1,
                     rule="spread", clip=1024, shift=2, first_shift=1)  # fmt: skip
@@ -141,7 +141,7 @@ _RANGES = {
     "stats": (0, 255),
     "train_head": (0, 1),
     "model_wise": (0, 1),
-    "shared": (0, 1),
+    "per_channel": (0, 1),
 }
 OPTIONAL = (  # of spsa, elastic and entropy
     "share", "mask", "one_in", "direction", "rows", "round", "guided", "sharp", "pick", "top",

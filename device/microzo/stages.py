@@ -116,7 +116,7 @@ def stage_record(spec, index, seed, node):
         record.put16(rec, at + 18, spec["clip"])
         rec[at + 20] = spec["mode"]
         rec[at + 21] = len(several)
-        rec[at + 22] = spec["shared"]
+        rec[at + 22] = spec["per_channel"]
         for i in range(len(several)):
             rec[at + 24 + 2 * i] = several[i]
     elif longer:

@@ -9,5 +9,7 @@ MICROZO_KERNELS += $(MICROZO_ARCH:%=arch/%.c)
 MICROZO_HOT = $(MICROZO_ARCH:%=arch/%) add columns dense node output pack pass update
 # GCC's scheduler before register allocation spills what the inner loops keep in registers.
 MICROZO_HOT_FLAGS = -O2 -fno-schedule-insns
+# Smaller code where speed does not matter, in a native module.
+MICROZO_COLD_FLAGS = -fno-tree-vrp -fno-move-loop-invariants
 # One region for registers makes them smaller and no slower on Thumb-2; Cortex-M0+ spills with it.
 MICROZO_THUMB2_FLAGS = -fira-region=one

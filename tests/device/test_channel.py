@@ -1,4 +1,4 @@
-"""node with shared: all positions of a channel move together; through an ADD; replay, settings."""
+"""node with per_channel: all positions of a channel move together; through an ADD; replay, settings."""
 
 from array import array
 
@@ -67,14 +67,14 @@ def test_shared_and_single_signs_move_other_weights(model_path, data):
     found = set()
     for shared in (0, 1):
         model = microzo.load(model_path)
-        small.train(model, data, stage(shared=shared))
+        small.train(model, data, stage(per_channel=shared))
         found.add(bytes(model.state))
     assert len(found) == 2
 
 
-def test_shared_is_0_or_1(model):
-    with pytest.raises(ValueError, match="stage node: shared"):
-        microzo.Trainer(model, stage(shared=2))
+def test_per_channel_is_0_or_1(model):
+    with pytest.raises(ValueError, match="stage node: per_channel"):
+        microzo.Trainer(model, stage(per_channel=2))
 
 
 def test_little_memory_takes_the_operator_without_the_head(model):
