@@ -1,4 +1,4 @@
-"""node with per_channel: all positions of a channel move together; through an ADD; replay, settings."""
+"""node with per_channel: all positions of a channel move together; an ADD; replay, settings."""
 
 from array import array
 
