@@ -41,7 +41,7 @@ def modules_of(board):
 
 
 ALWAYS = ["default", "forward_only", "spsa", "realign", "head", "elastic", "node", "scales"]
-SLOW = ["entropy", "tail", "qzo-ff", "zoqo", "pmt"]
+SLOW = ["entropy", "tail", "qzo-ff", "zoqo", "pmt", "channel"]
 
 
 @pytest.mark.parametrize("recipe", ALWAYS + SLOW)
