@@ -11,7 +11,6 @@ import argparse
 import json
 
 import numpy as np
-import rich.console
 
 from .. import bp, network, torchnet
 from . import accuracy, networks
@@ -138,7 +137,7 @@ def main(argv=None):
     for layers in args.layers or LAYERS:
         for shift in SHIFTS:
             rows.append(run(shift, layers))
-            rich.console.Console().print(rows[-1])
+            print(json.dumps(rows[-1]), flush=True)
     (folder / "ceiling.json").write_text(json.dumps(rows, indent=0) + "\n")
 
 
