@@ -173,7 +173,8 @@ static void measure_late(const mz_net_t *net, const char *name) {
     pass.what = 1;
     COUNT(ticks, mz_probe(net, op, &pass, 3, out));
     print(name, 99, "late-probe", ticks);
-    mz_node_t node = {op, 4711, 3, 0, 8, 256, 9, 512};
+    mz_node_t node = {.op = op, .seed = 4711, .label = 3, .keep = UINT32_MAX, .eps = 8, .scale = 256, .shift = 9,
+        .clip = 512};
     COUNT(ticks, mz_node_probe(net, &node, y, sums, out));
     print(name, 99, "late-node", ticks);
     COUNT(ticks, mz_node_gradient(&layer, 1, sums, grad));

@@ -34,7 +34,8 @@ static void run_stats(const mz_layer_t *layer, int32_t op) {
 
 // What exact gradients and node perturbation take, on gradients that are not 0.
 static void measure_gradients(const mz_net_t *net, const char *name, int32_t op, bool before_head) {
-    static const mz_node_t of_recipe = {0, 4711, 3, 0, 16, 256, 9, 8192};
+    static const mz_node_t of_recipe = {.seed = 4711, .label = 3, .keep = UINT32_MAX, .eps = 16, .scale = 256,
+        .shift = 9, .clip = 8192};
     mz_layer_t layer;
     uint32_t ticks;
     int32_t out[2];
