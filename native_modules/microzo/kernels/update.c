@@ -199,7 +199,6 @@ static MZ_BUSY bool few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
     uint32_t steps[16];
     uint32_t next = 0;
     int32_t k = l->k;
-    int32_t last = (1 << p->n) - 1;
     if (k % 8 != 0 || !mz_within(p->n, 1, 2)) {
         return false;
     }
@@ -209,6 +208,7 @@ static MZ_BUSY bool few_pairs(const mz_layer_t *l, const pairs_t *p, int32_t shi
         return true;
     }
 #endif
+    int32_t last = (1 << p->n) - 1;
     for (int32_t i = 0; i < 16; ++i) {
         steps[i] = mz_halves(p->sums[0][i & last] >> shift, p->sums[0][(i >> 2) & last] >> shift);
     }
