@@ -36,7 +36,6 @@ BOOT = 9200  # heap of the interpreter, the file system and a script like train.
 CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
 RUNNING = 7000  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
-AFTER_CACHE = 1480  # what a run takes after the cache has its share, besides a sample buffer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +89,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     program = _resolve(model, recipe, layers, samples, space)
     needed = needs(model, program)
     used = sum(fixed.values()) + RUNNING + sum(needed.values())
-    after = AFTER_CACHE + needed["sample buffers"] // 2
+    after = needed["sample buffers"] // 2  # which a run takes after the cache has its share
     cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
