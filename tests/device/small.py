@@ -1,6 +1,7 @@
 """A small network and data on which every recipe has something to gain."""
 
 import functools
+from array import array
 
 import numpy as np
 import pytest
@@ -132,3 +133,13 @@ def replays_with_its_data_alone(folder, model_path, data, recipe):
 
 def state_crc(model):
     return model.k.crc32(model.state, 0, len(model.state))
+
+
+def losses(model, data):
+    """Sum of the losses of the first 4 samples, Q12."""
+    total, sample = 0, bytearray(model.sample_len)
+    for i in range(4):
+        label = data.read_into(i, sample)
+        model.predict(sample)
+        total += model.k.loss(model.plan, model.arena, label, array("i"))
+    return total

@@ -1,7 +1,5 @@
 """node with model_wise: one loss difference moves every operator; replay, plan, refusals."""
 
-from array import array
-
 import numpy as np
 import pytest
 import small
@@ -36,26 +34,17 @@ def gradients(model, data, several, probes, eps=4):
     return [np.frombuffer(part, np.int32).astype(float) for part in made.parts]
 
 
-def losses(model, data):
-    total, sample = 0, bytearray(model.sample_len)
-    for i in range(4):
-        label = data.read_into(i, sample)
-        model.predict(sample)
-        total += model.k.loss(model.plan, model.arena, label, array("i"))
-    return total
-
-
 @pytest.mark.parametrize("op", (0, 1, 2))
 def test_a_step_of_each_operator_lowers_the_loss(op, model, data):
     several = (0, 1, 2)
     g = gradients(model, data, several, 64)[op]
-    before = losses(model, data)
+    before = small.losses(model, data)
     o = L.op_base(op)
     weights = g[: -model.plan[o + L.OUT_C]]
     masters = np.frombuffer(model.state, np.int16, len(weights), model.plan[o + L.MASTER_OFF])
     step = 128 * weights / np.abs(weights).mean()
     masters[...] = np.clip(masters - step, -32512, 32512)
-    assert losses(model, data) < before
+    assert small.losses(model, data) < before
 
 
 def test_one_operator_gets_the_gradient_of_node(model_path, data):

@@ -38,25 +38,16 @@ def gradient(model, data, op, probes, eps=4):
     return np.array(grad, float)
 
 
-def losses(model, data):
-    total, sample = 0, bytearray(model.sample_len)
-    for i in range(4):
-        label = data.read_into(i, sample)
-        model.predict(sample)
-        total += model.k.loss(model.plan, model.arena, label, array("i"))
-    return total
-
-
 @pytest.mark.parametrize("op", (0, 1, 2))
 def test_a_step_against_the_gradient_lowers_the_loss(op, model, data):
     g = gradient(model, data, op, 64)
-    before = losses(model, data)
+    before = small.losses(model, data)
     weights = g[: -model.plan[L.op_base(op) + L.OUT_C]]
     o = L.op_base(op)
     masters = np.frombuffer(model.state, np.int16, len(weights), model.plan[o + L.MASTER_OFF])
     step = 256 * weights / np.abs(weights).mean()
     masters[...] = np.clip(masters - step, -32512, 32512)
-    assert losses(model, data) < before
+    assert small.losses(model, data) < before
 
 
 def test_output_is_left_as_it_was_and_saturated_nodes_are_masked(model, data):
