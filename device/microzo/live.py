@@ -73,6 +73,8 @@ def single(recipe):
         raise ValueError(
             "step(x, y) takes a recipe of one stage, such as spsa or tail, not %s" % recipe["name"]
         )
+    if recipe["stages"][0]["kind"] == "refilter":
+        raise ValueError("step(x, y) cannot refilter, which sees its samples twice: call run")
     if recipe["stages"][0].get("pick"):
         raise ValueError("step(x, y) has no samples to pick operators with: give layers instead")
     return dict(recipe, holdout=0, stages=[dict(recipe["stages"][0], guard="")])

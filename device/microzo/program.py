@@ -38,7 +38,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "notes": [],
     }
     for stage in recipe["stages"]:
-        if stage["kind"] not in ("realign", "entropy") and not labelled:
+        if not labelled and _needs_labels(stage):
             program["notes"].append("no %s, the data have no labels" % stage["kind"])
             continue
         parts = ((stage, layers),)
@@ -65,6 +65,12 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(program["notes"]))
         )
     return program
+
+
+def _needs_labels(stage):
+    if stage["kind"] == "refilter":  # they guard it, unless that was changed
+        return stage["guard"] not in ("free", "")
+    return stage["kind"] not in ("realign", "entropy")
 
 
 def _fitting(model, program, choices, room, double):
@@ -109,6 +115,8 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
             program["notes"].append("no realign, the model file holds no clean statistics")
             return ()
         return ({"kind": kind, "ops": ops, "alpha": stage["alpha"], "guard": stage["guard"]},)
+    if kind == "refilter":
+        return _refilter(plan, stage, program)
     if kind in ("spsa", "entropy"):
         ops = selection.choose(plan, layers)
         fewest = len(ops) if not limited or layers != "auto" else 1
@@ -137,6 +145,14 @@ def _choices(plan, stage, layers, program, steps, limited, alone):
     if kind == "tail" and not alone:
         ops.append(-1)
     return [_gradient(stage, at, head, program["train"], steps) for at in ops]
+
+
+def _refilter(plan, stage, program):
+    ops = selection.realignable(plan)
+    if not plan[L.COV_OFF] or ops[:1] != [0]:
+        program["notes"].append("no refilter, the model file holds no covariance of its input")
+        return ()
+    return (dict(stage, ops=ops),)
 
 
 def _groups(plan, stage, layers, limited):
@@ -185,8 +201,10 @@ def selections(program):
     pairs = []
     for spec in program["stages"]:
         kind = spec["kind"]
-        if kind == "realign":
+        if kind in stages.REALIGN:
             pairs += [(i, L.BIASES | L.MULTIPLIERS) for i in spec["ops"]]
+            if kind == "refilter":
+                pairs.append((0, L.WEIGHTS))
         elif "ops" in spec:
             pairs += [(i, spec["what"]) for i in spec["ops"]]
         if kind in stages.GRADIENTS:
@@ -207,8 +225,13 @@ def needs(model, program, double):
     arena = planner.layout(plan)
     grad = nodes = buffers = 0
     for spec in program["stages"]:
-        if spec["kind"] == "realign":
-            buffers = max(buffers, 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"]))
+        if spec["kind"] in stages.REALIGN:
+            own = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
+            if spec["kind"] == "refilter":
+                from . import refilter
+
+                own += refilter.buffers(plan)
+            buffers = max(buffers, own)
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
             if stages.shares(spec) and plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:

@@ -66,7 +66,11 @@ class Realign:
         """Nothing to take from it either."""
 
     def estimate(self, step):
-        self._begin(step)
+        self.fit(self._ops[step], step)
+
+    def fit(self, op, step):
+        """The SET of operator `op`, as the record of `step`."""
+        self._begin(op)
         for j in range(self._n):
             self._add(j)
         self._close(step)
@@ -75,7 +79,7 @@ class Realign:
         """estimate by single live samples, which are not kept: `samples` of them an operator;
         True when the record is complete."""
         if self._fed == 0:
-            self._begin(step)
+            self._begin(self._ops[step])
         self._add(0)
         self._fed += 1
         if self._fed < self._n:
@@ -84,10 +88,10 @@ class Realign:
         self._close(step)
         return True
 
-    def _begin(self, step):
+    def _begin(self, op):
         m = self._model
-        self._op = self._ops[step]
-        o = L.op_base(self._op)
+        self._op = op
+        o = L.op_base(op)
         sums = self._views[self._channels(self._op)].sums
         for i in range(len(sums)):
             sums[i] = 0
@@ -108,11 +112,15 @@ class Realign:
         views = self._views[self._channels(self._op)]
         k.stats_finish(self._total, self._shift, self._sums, self._stats)
         k.realign(m.plan, m.blob, m.state, self._op, self._stats, self._alpha, views.values)
+        self._tell(self._op, step, views)
+
+    def _tell(self, op, step, views):
+        """The record of a step: `views` hold the values of `op`."""
         self.record = views.record
         self.payload = views.values
         record.put16(self.record, 2, views.length)
         record.put32(self.record, 4, step)
-        record.put16(self.record, 10, self._op)
+        record.put16(self.record, 10, op)
 
 
 def sum_shift(bound, n):

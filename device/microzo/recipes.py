@@ -5,6 +5,8 @@ split: (may be left out) which operators spsa and node stages share: "size", or 
 those that node trains (split.py);
 stages, in order:
   realign  alpha 1..256 (256: the whole correction)
+  refilter the first convolution's filters by the covariance of the input's patches, then realign
+           again: patches a sample, ridge (halvings of the mean variance that is added), alpha
   head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
            0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift
@@ -44,6 +46,7 @@ from .rules import RULES
 from .schedule import SCHEDULES
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
+_REFILTER = {"kind": "refilter", "patches": 16, "ridge": 10, "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 0, "decay": 3, "guard": "held"}
 _TAIL = dict(_HEAD, kind="tail", head_shift=1, conv_shift=0)
 _SPSA = {
@@ -93,6 +96,7 @@ _PMT_WEIGHTS = dict(_SPSA, sides=1, probes=25, samples=8, steps=80, by_layer=1, 
 _PMT_NODES = dict(_NODE, epochs=20, conv_shift=9, gns=1)
 _STAGES = {
     "realign": _REALIGN,
+    "refilter": _REFILTER,
     "head": _HEAD,
     "tail": _TAIL,
     "spsa": _SPSA,
@@ -103,6 +107,7 @@ _STAGES = {
 
 RECIPES = {
     "realign": {"holdout": 0, "stages": (_REALIGN,)},
+    "refilter": {"holdout": 0, "stages": (_REALIGN, _REFILTER)},
     "head": {"holdout": 0, "stages": (_HEAD,)},
     "tail": {"holdout": 0, "stages": (_TAIL,)},
     "spsa": {"holdout": 0, "stages": (_SPSA,)},
@@ -111,14 +116,16 @@ RECIPES = {
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
-    "channel": {"holdout": 0, "stages": (_REALIGN, _CHANNEL)},
+    "channel": {"holdout": 0, "stages": (_REALIGN, _REFILTER, _CHANNEL)},
     "scales": {"holdout": 0, "stages": (_SCALES,)},
     "pmt": {"holdout": 0, "split": "size", "stages": (_PMT_WEIGHTS, _PMT_NODES)},
-    "forward_only": {"holdout": 0, "stages": (_REALIGN, _SPSA)},
-    "default": {"holdout": 0, "stages": (_REALIGN, _TAIL)},
+    "forward_only": {"holdout": 0, "stages": (_REALIGN, _REFILTER, _SPSA)},
+    "default": {"holdout": 0, "stages": (_REALIGN, _REFILTER, _TAIL)},
 }
 _RANGES = {
     "alpha": (1, 256),
+    "patches": (1, 32),
+    "ridge": (0, 20),
     "epochs": (1, 65535),
     "batch": (1, 1024),
     "decay": (0, 31),

@@ -23,6 +23,7 @@ ROLLBACK = const(9)
 END = const(10)
 ELASTIC = const(11)
 NODE = const(12)
+FILTER = const(13)
 NAMES = (
     "?",
     "LAYOUT",
@@ -37,9 +38,10 @@ NAMES = (
     "END",
     "ELASTIC",
     "NODE",
+    "FILTER",
 )
 
-STEPS = (ZO, SET, GRAD, ELASTIC, NODE)  # the types of a step
+STEPS = (ZO, SET, GRAD, ELASTIC, NODE, FILTER)  # the types of a step
 LIVE = const(1)  # flag of exact gradients: the samples came from step(x, y) and are gone
 
 

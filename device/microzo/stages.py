@@ -1,12 +1,15 @@
 """Makes the object of a stage, its record in the journal, and what applies its records."""
 
+from . import layout as L
 from . import record
 
-KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy")
+KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy", "refilter")
+REALIGN = ("realign", "refilter")  # kinds that use all samples, and no labels
 GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
 _CODE = {
     "realign": ("realign",),
+    "refilter": ("realign", "refilter"),
     "spsa": ("zo",),
     "elastic": ("gradient", "rate", "elastic"),
     "node": ("gradient", "rate", "node"),
@@ -72,6 +75,10 @@ def make(model, spec, opening, node, gradient):
         from .realign import Realign
 
         return Realign(model, spec, seed, node)
+    if spec["kind"] == "refilter":
+        from .refilter import Refilter
+
+        return Refilter(model, spec, seed, node)
     if spec["kind"] == "spsa":
         if shares(spec):
             from .shared import Shared as Stage
@@ -155,7 +162,7 @@ class Applier:
             from .node import NodeUpdate
 
             self._grad = NodeUpdate(model, rec, gradient)
-        elif kind != "realign":
+        elif kind not in REALIGN:
             from .grad import GradUpdate
 
             self._grad = GradUpdate(model, gradient)
@@ -169,6 +176,9 @@ class Applier:
         elif kind == record.SET:
             m = self._model
             m.k.assign(m.plan, m.state, record.get16(rec, 10), payload)
+        elif kind == record.FILTER:
+            at = self._model.plan[L.HEADER_WORDS + L.MASTER_OFF]
+            memoryview(self._model.state)[at : at + len(payload)] = payload
         else:
             self._grad.apply(rec)
 

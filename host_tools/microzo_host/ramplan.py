@@ -180,7 +180,11 @@ def journal_bytes(plan, program):
         longer = kind == "node" or microzo.stages.shaped(stage)
         payloads.append((24 if longer else 16) + 2 * len(stage.get("operators", ())))  # STAGE
         payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
-        if kind == "realign":
+        if kind == "refilter":
+            first = L.op_base(0)
+            filters = 2 * plan[first + L.OUT_C] * microzo.plan.row_len(plan, first)
+            payloads += [*(12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]), filters]
+        if kind in microzo.stages.REALIGN:
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
         elif kind in ("spsa", "entropy"):
             each = 4 if stage.get("guided") else 2
@@ -225,7 +229,7 @@ def _cache(model, program, room):
             first = (*pins, stage["head"])[0]
         microzo.plan.layout(plan, first, pins)
         size = plan[L.PIN_LEN]
-        trained = program["samples" if stage["kind"] == "realign" else "train"]
+        trained = program["samples" if stage["kind"] in microzo.stages.REALIGN else "train"]
         most = max(most, size * min(trained, max(0, room) // size))
     return most
 
@@ -243,7 +247,7 @@ def _step_macs(plan, program):
     as a pass of its operator."""
     for stage in program["stages"]:
         kind = stage["kind"]
-        if kind == "realign":  # on average: operators 0..op for every sample
+        if kind in microzo.stages.REALIGN:  # on average: operators 0..op for every sample
             passes = sum(_macs(plan, 0) - _macs(plan, op + 1) for op in stage["ops"])
             yield kind, program["samples"] * passes // len(stage["ops"])
         elif kind in ("spsa", "elastic", "entropy"):

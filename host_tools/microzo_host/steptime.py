@@ -14,6 +14,7 @@ import pathlib
 import microzo.layout
 import microzo.plan
 import microzo.selection
+import microzo.stages
 
 from . import push
 
@@ -52,7 +53,7 @@ class Costs:
     def step(self, stage, samples):
         """One step of a stage of a program, with every prefix in the cache."""
         kind = stage["kind"]
-        if kind == "realign":
+        if kind in microzo.stages.REALIGN:
             each = [self.passes(0, op + 1) + self._ops[op].stats for op in stage["ops"]]
             return samples * (sum(each) // len(each) + self.python)
         if kind in ("spsa", "elastic", "entropy"):

@@ -12,7 +12,7 @@ from microzo_host.network import Layer, Network, forward
 
 # (label, recipe, changes of its last stage, layers) that every interpreter runs with the same bits
 CASES = [(name, name, {}, "auto") for name in (
-    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
+    "realign refilter head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
     "forward_only default"
 ).split()] + [
     ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}, "auto"),

@@ -15,7 +15,7 @@ SHARED = 4
 
 def stage(**changes):
     made = small.short("channel")
-    made["stages"] = [made["stages"][1]]
+    made["stages"] = [made["stages"][-1]]
     made["stages"][0].update(guard="", **changes)
     return made
 

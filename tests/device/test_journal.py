@@ -13,7 +13,7 @@ from microzo import record
 from microzo_host import ramplan
 
 RECIPES = (
-    "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
+    "realign refilter head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
     "forward_only default"
 ).split()
 
@@ -53,7 +53,7 @@ def test_gradients_need_data(tmp_path, model_path, data):
 
 def test_rollback_is_replayed(tmp_path, model_path, data):
     recipe = small.short("forward_only")
-    recipe["stages"][1].update(shift=-8, first_shift=-8, clip=127)
+    recipe["stages"][-1].update(shift=-8, first_shift=-8, clip=127)
     model = microzo.load(model_path)
     path = str(tmp_path / "run.jrn")
     trainer = small.train(model, data, recipe, journal=path)

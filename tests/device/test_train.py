@@ -11,7 +11,7 @@ from microzo import pykernels, selection
 from microzo_host import native, oracle
 
 RECIPES = (
-    "realign head tail spsa elastic qzo-ff zoqo scales node channel pmt forward_only default"
+    "realign refilter head tail spsa elastic qzo-ff zoqo scales node channel pmt forward_only default"
 ).split()
 
 
@@ -176,10 +176,10 @@ def test_too_little_memory_is_refused_before_the_start(model, data):
 
 def test_default_trains_what_fits(model, data):
     smaller = small.short("default")
-    smaller["stages"][1] = small.short("head")["stages"][0]
+    smaller["stages"][2] = small.short("head")["stages"][0]
     needs = microzo.Trainer(model, smaller).plan(60).total
     trainer = small.train(model, data, small.short("default"), ram=needs)
-    assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "head"]
+    assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "refilter", "head"]
     (note,) = trainer.program["notes"]
     wanted = r"no tail of operator \d+, which needs (\d+) bytes \(room: (\d+)\), head instead"
     found = re.fullmatch(wanted, note)

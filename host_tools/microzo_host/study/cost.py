@@ -5,7 +5,7 @@ Guards, the first looks of a stage that finds its step size and the search of `p
 
 from microzo import layout as L
 from microzo import plan as planner
-from microzo import selection
+from microzo import selection, stages
 
 
 def suffix_macs(plan, first):
@@ -36,7 +36,7 @@ def _seen(spec):
 
 def _passes(spec, program):
     kind = spec["kind"]
-    if kind == "realign":
+    if kind in stages.REALIGN:
         return program["samples"] * len(spec["ops"])
     if kind in ("head", "tail"):
         return _seen(spec)
@@ -48,7 +48,7 @@ def _passes(spec, program):
 def _macs(plan, spec, program):
     kind = spec["kind"]
     whole = suffix_macs(plan, 0)
-    if kind == "realign":
+    if kind in stages.REALIGN:
         return program["samples"] * sum(whole - suffix_macs(plan, op + 1) for op in spec["ops"])
     first = spec["first"] if "first" in spec else spec["conv"]
     if first < 0:

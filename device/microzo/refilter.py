@@ -1,0 +1,127 @@
+"""refilter: the first convolution's filters for the input as it is now, then realign of all.
+
+A Wiener filter, folded into the weights: of all linear maps of a patch, W C0 C1^-1 comes nearest to
+what the filters W gave for clean patches, where C0 and C1 are the covariances of clean and of
+present patches (if what was added to them is not correlated with them; Wiener 1949). Noise is
+suppressed where the clean patches have little power, a weak contrast is amplified. No labels.
+Integer form, and its use before realign: ours.
+"""
+
+from array import array
+
+from . import forget, memory, record
+from . import layout as L
+from .realign import Realign
+
+
+def buffers(plan):
+    """Bytes of the buffers, without those of realign."""
+    k = row_len(plan)
+    return 8 * (k * (k + 1) // 2) + 16 * k + record.HEADER + 2 * plan[L.HEADER_WORDS + L.OUT_C] * k
+
+
+def row_len(plan):
+    """Values of a patch that the first operator sees."""
+    o = L.HEADER_WORDS
+    return plan[o + L.K_H] * plan[o + L.K_W] * plan[o + L.IN_C]
+
+
+class Refilter(Realign):
+    """Steps: biases and multipliers of every operator as in the file, the filters, then those of
+    realign. estimate(step) fills `record`; that of the filters allocates."""
+
+    def __init__(self, model, spec, seed, node):
+        super().__init__(model, spec, seed, node)
+        self._alpha = 256  # spec's is for the filters
+        self._settings = spec
+        self._seed = seed
+        k = row_len(model.plan)
+        self._sum = array("q", memory.take("sums of patches", 8 * k))
+        self._products = array("q", memory.take("products of patches", 4 * k * (k + 1)))
+        self._filters = record.new(
+            record.FILTER, 2 * model.plan[L.HEADER_WORDS + L.OUT_C] * k, node
+        )
+        self.steps = 2 * len(self._ops) + 1
+
+    def prepare(self, data, index, label, cache):
+        # A cache of samples would take the room that the filters need.
+        super().prepare(data, index, label, (0, None))
+
+    def estimate(self, step):
+        n = len(self._ops)
+        if step > n:
+            self.fit(self._ops[step - n - 1], step)
+        elif step < n:
+            self._reset(self._ops[step], step)
+        else:
+            self._refilter(step)
+
+    def _reset(self, op, step):
+        """A SET of what the file holds: realign's multiplier starts from it."""
+        m = self._model
+        o = L.op_base(op)
+        c = m.plan[o + L.OUT_C]
+        views = self._views[c]
+        blob = memoryview(m.blob)
+        values = views.values
+        for at, word in ((0, L.B_OFF), (4 * c, L.M_OFF)):
+            start = m.plan[o + word]
+            values[at : at + 4 * c] = blob[start : start + 4 * c]
+        start = m.plan[o + L.S_OFF]
+        for i in range(c):
+            shift = blob[start + i] & 255
+            at = 8 * c + 4 * i
+            values[at] = shift
+            for j in (1, 2, 3):
+                values[at + j] = 255 if shift > 127 else 0
+        self._tell(op, step, views)
+
+    def _refilter(self, step):
+        from . import wiener
+
+        self._collect()
+        self.record = self._filters
+        self.payload = record.payload(self._filters)
+        wiener.solve(
+            self._model, self._sum, self._products, self._n * self._settings["patches"],
+            self._settings["ridge"], self._settings["alpha"], self.payload,
+        )  # fmt: skip
+        forget("wiener")
+        record.put32(self.record, 4, step)
+
+    def _collect(self):
+        """Sums and sums of products (lower triangle, by rows) over patches of every sample."""
+        m = self._model
+        o = L.HEADER_WORDS
+        plan = m.plan
+        width = plan[o + L.IN_W] * plan[o + L.IN_C]
+        line = plan[o + L.K_W] * plan[o + L.IN_C]
+        high = plan[o + L.IN_H] - plan[o + L.K_H] + 1
+        wide = plan[o + L.IN_W] - plan[o + L.K_W] + 1
+        for total in (self._sum, self._products):
+            for i in range(len(total)):
+                total[i] = 0
+        patch = [0] * row_len(plan)
+        for j in range(self._n):
+            self._loader.load(j)
+            for p in range(self._settings["patches"]):
+                where = m.k.derive(self._seed, j, p)
+                at = plan[o + L.IN_OFF] + (where >> 15) % high * width
+                at += (where & 32767) % wide * plan[o + L.IN_C]
+                i = 0
+                for _ in range(plan[o + L.K_H]):
+                    for x in m.arena[at : at + line]:
+                        patch[i] = x - 256 if x > 127 else x
+                        i += 1
+                    at += width
+                _add(self._sum, self._products, patch)
+
+
+def _add(sums, products, patch):
+    at = 0
+    for i in range(len(patch)):
+        x = patch[i]
+        sums[i] += x
+        for j in range(i + 1):
+            products[at] += x * patch[j]
+            at += 1

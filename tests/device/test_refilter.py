@@ -1,0 +1,254 @@
+"""refilter: the Wiener filter of SPEC.md 1.11 folded into the first convolution."""
+
+from array import array
+
+import numpy as np
+import pytest
+import small
+
+import microzo
+from microzo import layout as L
+from microzo import plan as planner
+from microzo import record, wiener
+from microzo_host import modelfile, quantize
+from microzo_host.network import Layer, Network
+
+
+def colour_network(seed=4, side=9):
+    """A 3x3 convolution of three channels (27 values a patch), pool, dense."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+
+    def w(*shape):
+        return (rng.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+
+    layers = [
+        Layer("conv", "stem", (0,), w(5, 3, 3, 3), np.zeros(5, np.float32), pads=(1, 1, 1, 1),
+              activation="relu"),
+        Layer("globalpool", "pool", (1,)),
+        Layer("dense", "head", (2,), w(4, 1, 1, 5), np.zeros(4, np.float32)),
+    ]  # fmt: skip
+    return Network((side, side, 3), layers, "colour")
+
+
+def smooth(n, seed, side=9):
+    """uint8 (n, side, side, 3) whose neighbours are alike."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    x = rng.standard_normal((n, side + 4, side + 4, 3))
+    x = sum(x[:, i : i + side, j : j + side] for i in range(5) for j in range(5)) / 5
+    x += rng.standard_normal((n, 1, 1, 3)) / 2
+    return np.clip(128 + 40 * x, 0, 255).astype(np.uint8)
+
+
+def noisy(images, seed, level=50):
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return np.clip(images + level * rng.standard_normal(images.shape), 0, 255).astype(np.uint8)
+
+
+@pytest.fixture
+def colour(tmp_path):
+    path = tmp_path / "colour.safetensors"
+    modelfile.write(path, quantize.quantize(colour_network(), smooth(200, 1)))
+    return microzo.load(str(path))
+
+
+def patches(model, images):
+    """int64 (n, K): every patch that lies inside an image, as the first operator sees it."""
+    o = L.op_base(0)
+    high, wide = model.plan[o + L.K_H], model.plan[o + L.K_W]
+    rows = []
+    for image in images:
+        model.input(image.tobytes())
+        x = np.frombuffer(model.arena, np.int8, image.size, model.plan[o + L.IN_OFF])
+        x = x.reshape(image.shape)
+        windows = np.lib.stride_tricks.sliding_window_view(x, (high, wide), (0, 1))
+        rows.append(windows.transpose(0, 1, 3, 4, 2).reshape(-1, high * wide * image.shape[2]))
+    return np.concatenate(rows).astype(np.int64)
+
+
+def solved(model, rows, ridge=10, alpha=256):
+    """int16 (C, K) masters that wiener.solve makes from patches."""
+    o = L.op_base(0)
+    k = rows.shape[1]
+    products = (rows.T @ rows)[np.tril_indices(k)]
+    out = bytearray(2 * model.plan[o + L.OUT_C] * k)
+    sums = array("q", rows.sum(axis=0).tolist())
+    wiener.solve(model, sums, array("q", products.tolist()), len(rows), ridge, alpha, out)
+    return np.frombuffer(out, np.int16).reshape(-1, k)
+
+
+def clean_covariance(model):
+    k = planner.row_len(model.plan, L.op_base(0))
+    at = model.plan[L.COV_OFF]
+    low = np.frombuffer(bytes(model.blob[at : at + 2 * k * (k + 1)]), np.int32)
+    full = np.zeros((k, k))
+    full[np.tril_indices(k)] = low / 256
+    return full + np.tril(full, -1).T
+
+
+def filters(model):
+    o = L.op_base(0)
+    k = planner.row_len(model.plan, o)
+    at = model.plan[o + L.W_OFF]
+    raw = bytes(model.blob[at : at + k * model.plan[o + L.OUT_C]])
+    return np.frombuffer(raw, np.int8).reshape(-1, k).astype(float)
+
+
+def scaled(rows):
+    return rows / np.abs(rows).max(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("ridge", (0, 4, 10))
+@pytest.mark.parametrize("alpha", (64, 256))
+def test_it_is_the_wiener_filter(colour, ridge, alpha):
+    rows = patches(colour, noisy(smooth(60, 2), 3))
+    clean = clean_covariance(colour)
+    k = len(clean)
+    least = np.trace(clean) / k / 2**ridge * np.eye(k)
+    w = filters(colour)
+    wanted = w @ (clean + least) @ np.linalg.inv(np.cov(rows.T, bias=True) + least)
+    wanted = w + alpha / 256 * (wanted - w)
+    got = solved(colour, rows, ridge, alpha)
+    assert np.abs(got).max(axis=1).tolist() == [32512] * len(got)
+    np.testing.assert_allclose(got / 32512, scaled(wanted), atol=2e-3)
+
+
+def test_clean_input_changes_little_and_noise_is_smoothed(colour):
+    same = scaled(solved(colour, patches(colour, smooth(200, 1))).astype(float))
+    np.testing.assert_allclose(same, scaled(filters(colour)), atol=0.02)
+    images = smooth(200, 2)
+    clean, now = patches(colour, images), patches(colour, noisy(images, 3))
+    w = filters(colour)
+    made = solved(colour, now).astype(float)
+    for before, after in zip(w, made, strict=True):
+        wanted = clean @ before
+        kept = abs(np.corrcoef(now @ before, wanted)[0, 1])
+        assert np.corrcoef(now @ after, wanted)[0, 1] > kept
+
+
+def test_what_no_patch_shows_is_no_division_by_zero(colour):
+    flat = np.zeros((50, 27), np.int64)
+    assert np.abs(solved(colour, flat)).max(axis=1).tolist() == [32512] * 5
+    one = flat.copy()
+    one[:, 3] = np.arange(50) - 128
+    assert np.abs(solved(colour, one, 20)).max() == 32512
+
+
+def run(model, data, recipe, tmp_path, name="j"):
+    journal = str(tmp_path / name)
+    trainer = microzo.Trainer(model, recipe=recipe, seed=5, journal=journal)
+    for _ in trainer.run(data):
+        pass
+    return trainer, journal
+
+
+def shifted():
+    images = noisy(smooth(80, 2), 3)
+    return microzo.ArrayData(images, np.arange(80, dtype=np.uint8) % 4)
+
+
+def recipe(**changes):
+    made = microzo.recipe("refilter")
+    made["samples"] = 80
+    made["stages"] = [dict(stage, guard="") for stage in made["stages"]]
+    made["stages"][1].update(changes)
+    return made
+
+
+def test_the_stage_brings_statistics_back_through_the_new_filters(colour, tmp_path):
+    trainer, journal = run(colour, shifted(), recipe(), tmp_path)
+    o = L.op_base(0)
+    at = colour.plan[o + L.MASTER_OFF]
+    got = np.frombuffer(bytes(colour.state[at : at + 2 * 5 * 27]), np.int16).reshape(5, 27)
+    rows = patches(colour, noisy(smooth(80, 2), 3))
+    for one, wanted in zip(got, solved(colour, rows), strict=True):  # of 16 patches a sample
+        assert np.corrcoef(one, wanted)[0, 1] > 0.9
+    sums = array("q", bytes(16 * 5))
+    for image in noisy(smooth(80, 2), 3):
+        colour.input(image.tobytes())
+        colour.k.stats(colour.plan, colour.blob, colour.state, colour.arena, 0, 0, sums)
+    stats = array("i", bytes(8 * 5))
+    colour.k.stats_finish(80 * 81, 0, sums, stats)
+    # the mean in output LSB is that of the clean images: accumulator * mult
+    ms = colour.plan[o + L.MS_OFF]
+    mult = np.frombuffer(bytes(colour.state[ms : ms + 20]), np.int32).astype(float)
+    shift = np.frombuffer(bytes(colour.state[ms + 20 : ms + 25]), np.int8)
+    start = colour.plan[o + L.STAT_OFF]
+    clean = np.frombuffer(bytes(colour.blob[start : start + 40]), np.int32)
+    start = colour.plan[o + L.M_OFF]
+    mult0 = np.frombuffer(bytes(colour.blob[start : start + 20]), np.int32).astype(float)
+    start = colour.plan[o + L.S_OFF]
+    shift0 = np.frombuffer(bytes(colour.blob[start : start + 5]), np.int8)
+    now = np.array(stats).reshape(2, 5) * (mult * 2.0**shift) / 2**31
+    then = clean.reshape(2, 5) * (mult0 * 2.0**shift0) / 2**31
+    np.testing.assert_allclose(now[0], then[0], atol=1.0)
+    np.testing.assert_allclose(now[1], then[1], rtol=0.05)
+    assert trainer.outcomes()[1].startswith("refilter")
+    again = microzo.load(colour.path)
+    assert microzo.replay(again, journal) is True
+    assert bytes(again.state) == bytes(colour.state)
+
+
+def test_an_interrupted_run_ends_in_the_same_bits(colour, tmp_path):
+    _, journal = run(colour, shifted(), recipe(), tmp_path)
+    whole = bytes(colour.state)
+    for stop in range(1, 8):
+        model = microzo.load(colour.path)
+        path = str(tmp_path / f"cut{stop}")
+        trainer = microzo.Trainer(model, recipe=recipe(), seed=5, journal=path)
+        steps = trainer.run(shifted())
+        for _ in range(stop):
+            if next(steps, None) is None:
+                break
+        del steps, trainer
+        model = microzo.load(colour.path)
+        trainer = microzo.resume(model, path)
+        for _ in trainer.run(shifted()):
+            pass
+        assert bytes(model.state) == whole
+
+
+def test_it_is_left_out_where_it_cannot_be(colour, tmp_path, model):
+    colour.plan[L.COV_OFF] = 0
+    trainer, _ = run(colour, shifted(), recipe(), tmp_path)
+    assert [s["kind"] for s in trainer.program["stages"]] == ["realign"]
+    assert "no refilter, the model file holds no covariance" in " ".join(trainer.program["notes"])
+
+
+def test_without_labels_it_needs_another_guard(colour, tmp_path):
+    data = microzo.ArrayData(noisy(smooth(80, 2), 3))
+    made = microzo.recipe("refilter")
+    made["samples"] = 80
+    trainer, _ = run(colour, data, made, tmp_path, "a")
+    assert [s["kind"] for s in trainer.program["stages"]] == ["realign"]
+    made["stages"][1]["guard"] = "free"
+    trainer, _ = run(microzo.load(colour.path), data, made, tmp_path, "b")
+    assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "refilter"]
+
+
+def test_live_samples_are_refused(colour):
+    made = recipe()
+    made["stages"] = made["stages"][1:]
+    with pytest.raises(ValueError, match="call run"):
+        microzo.Trainer(colour, recipe=made).step(bytes(colour.sample_len), 0)
+
+
+def test_the_record_holds_masters(colour, tmp_path):
+    _, journal = run(colour, shifted(), recipe(), tmp_path)
+    from microzo.journal import Reader
+
+    reader = Reader(colour.k, journal)
+    found = []
+    while (rec := reader.next()) is not None:
+        if rec[0] == record.FILTER:
+            found.append(bytes(record.payload(rec)))
+    reader.close()
+    at = colour.plan[L.op_base(0) + L.MASTER_OFF]
+    assert found == [bytes(colour.state[at : at + 270])]
+
+
+def test_small_recipe_runs(model, data, tmp_path):
+    """The network of the other tests, whose first operator has a stride."""
+    trainer, journal = run(model, data, small.short("refilter"), tmp_path)
+    assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "refilter"]
+    again = microzo.load(model.path)
+    assert microzo.replay(again, journal) is True
