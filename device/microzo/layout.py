@@ -38,6 +38,7 @@ BLOB_LEN = const(15)
 NET_FLAGS = const(16)
 BLOB_CRC = const(17)
 PLAN_CRC = const(18)
+COV_OFF = const(19)
 # header, run time
 ARENA_LEN = const(20)
 LOGITS_OFF = const(21)

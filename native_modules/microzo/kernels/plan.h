@@ -33,6 +33,7 @@ enum {
     MZ_H_FLAGS = 16,
     MZ_H_BLOB_CRC = 17,
     MZ_H_PLAN_CRC = 18,
+    MZ_H_COV_OFF = 19,
     MZ_H_ARENA_LEN = 20,
     MZ_H_LOGITS_OFF = 21,
     MZ_H_SCRATCH_OFF = 22,
