@@ -8,6 +8,7 @@ from .plan import accumulator_bound, in2_size, in_size, is_weighted, name, out_s
 
 _LIMIT = 1 << 30  # accumulators stay below this
 _MAX_ELEMENTS = 1 << 24  # of a tensor or a weight tensor
+_MAX_PATCH = 64  # values of a patch of the input that has a covariance
 
 
 def fits(plan, o, f):
@@ -42,6 +43,8 @@ def validate(plan):
     shapes = {plan[L.IN_TENSOR]: (plan[L.NET_IN_H], plan[L.NET_IN_W], plan[L.NET_IN_C])}
     for i in range(n):
         _validate_op(plan, i, shapes)
+    if plan[L.COV_OFF]:
+        _validate_covariance(plan)
     _validate_output(plan)
 
 
@@ -202,6 +205,17 @@ def _validate_weights(plan, o, who, within):
             "%s can overflow 32-bit sums (%d inputs to each output)" % (who, k),
             "make the layer narrower or split it",
         )
+
+
+def _validate_covariance(plan):
+    """A covariance belongs to operator 0, which reads the input: nothing else was written."""
+    o = L.op_base(0)
+    k, at = row_len(plan, o), plan[L.COV_OFF]
+    inside = plan[o + L.K_H] <= plan[o + L.IN_H] and plan[o + L.K_W] <= plan[o + L.IN_W]
+    if plan[o + L.KIND] != L.CONV or not 2 <= k <= _MAX_PATCH or not inside:
+        _refuse(name(plan, 0) + " cannot have a covariance of patches")
+    if at < 0 or at % 4 or at + 2 * k * (k + 1) > plan[L.BLOB_LEN]:
+        _refuse("the covariance of patches points outside the data or is no multiple of 4")
 
 
 def _validate_output(plan):

@@ -16,7 +16,7 @@ import numpy as np
 from microzo import layout as L
 from microzo import plancheck
 
-from . import safetensors
+from . import patches, safetensors
 
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 KIND_NAMES = dict(
@@ -112,7 +112,10 @@ class Op:
 
 @dataclasses.dataclass
 class Model:
-    """A quantized network. ``scales`` are the activation tensors' float scales, for people."""
+    """A quantized network. ``scales`` are the activation tensors' float scales, for people.
+
+    ``covariance``: int32 (K(K+1)/2,), what ``patches.covariance()`` gives, or None.
+    """
 
     in_h: int
     in_w: int
@@ -128,6 +131,7 @@ class Model:
     logit_shift: int = 0
     scales: list = dataclasses.field(default_factory=list)
     metadata: dict = dataclasses.field(default_factory=dict)
+    covariance: np.ndarray = None
 
     @property
     def weights(self):
@@ -193,6 +197,9 @@ def unpack(raw, path="the model file"):
         scales=scales,
         metadata={k: v for k, v in metadata.items() if k not in ("microzo", "graph")},
     )
+    if plan[L.COV_OFF]:
+        shape = (patches.length(ops[0]),)
+        model.covariance = _slice(blob, int(plan[L.COV_OFF]), shape, np.int32)
     check(model, path)
     return model
 
@@ -211,6 +218,10 @@ def check(model, path):
                 _refuse(path, f"layer {op.name!r} has no {field} of {dtype} {shape}")
     if model.table.shape != (256,) or model.table.dtype != np.int8:
         _refuse(path, "its input table is no int8 of length 256")
+    if model.covariance is not None and model.ops:
+        shape = (patches.length(model.ops[0]),)
+        if model.covariance.shape != shape or model.covariance.dtype != np.int32:
+            _refuse(path, f"its covariance of patches is no int32 of length {shape[0]}")
     _validate(plan(model), path)
     zero_points = {model.in_tensor: model.in_zp}
     for op in model.ops:
@@ -298,6 +309,8 @@ def _tensors(model):
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
         record[STATE_WORDS] = -1
+    if model.covariance is not None:
+        plan[L.COV_OFF] = place("input.covariance", model.covariance)
     for field, word in HEADER.items():
         plan[word] = getattr(model, field)
     plan[L.N_OPS] = len(model.ops)

@@ -3,7 +3,8 @@
 BatchNorm is folded; weights become int8 per output channel, symmetric;
 activations int8 per tensor with ranges from calibration images; biases int32.
 The statistics of every accumulator on the (clean) calibration images are
-stored for realign, with the limits and perturbation sizes that training uses.
+stored for realign, the covariance of the input's patches for refilter, with the
+limits and perturbation sizes that training uses.
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy as np
 
 from microzo import layout as L
 
-from . import intforward, modelfile, network
+from . import intforward, modelfile, network, patches
 
 PERCENTILE = 99.99  # of a tensor's calibration values; the rest saturates
 INPUT_SCALE, INPUT_ZP = 1 / 255, -128  # raw sample 0..255 is real 0..1
@@ -204,8 +205,10 @@ def _add_multipliers(op, layer, in_scale, ranges, out_scale):
 
 
 def store_statistics(model, calib_x):
-    """Clean accumulator statistics (not of the head) and the bias limits, op by op."""
+    """Covariance of the input's patches; clean accumulator statistics (not of the head) and the
+    bias limits, op by op."""
     tensors = {model.in_tensor: model.table[calib_x]}
+    model.covariance = patches.covariance(model.ops[0], tensors[model.in_tensor])
     for op in model.ops:
         x = tensors[op.in1]
         if op.kind not in modelfile.WEIGHTED:

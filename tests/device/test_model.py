@@ -8,6 +8,7 @@ import pytest
 import small
 
 import microzo
+from microzo import layout as L
 from microzo_host import modelfile
 
 
@@ -120,6 +121,9 @@ def test_saved_model_computes_what_the_trained_one_does(tmp_path, model_path, da
     before, after = modelfile.read(model_path), modelfile.read(path)
     assert [op.name for op in before.ops] == [op.name for op in after.ops]
     assert before.metadata == after.metadata
+    assert saved.plan[L.COV_OFF] == model.plan[L.COV_OFF] > 0
+    assert after.covariance.tolist() == before.covariance.tolist()
+    assert not np.array_equal(before.ops[0].bias, after.ops[0].bias)  # while others changed
 
 
 def test_a_full_file_system_is_told_and_overwrites_nothing(tmp_path, model, monkeypatch):

@@ -37,6 +37,18 @@ def residual(seed=0):
     return Network((9, 7, 2), layers, "residual")
 
 
+def plain(shape=(7, 6, 2), kernel=(3, 2), pads=(1, 1, 0, 0), seed=0):
+    """A convolution of the input, a pool, dense: the input's patches have a covariance."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    layers = [
+        Layer("conv", "stem", (0,), weights(rng, 4, *kernel, shape[2]), np.zeros(4, np.float32),
+              stride=(2, 1), pads=pads, activation="relu"),
+        Layer("globalpool", "pool", (1,)),
+        Layer("dense", "head", (2,), weights(rng, 3, 1, 1, 4), np.zeros(3, np.float32)),
+    ]  # fmt: skip
+    return Network(shape, layers, "plain")
+
+
 def images(n, shape, seed=1):
     """Uniform random uint8 NxHxWxC."""
     rng = np.random.Generator(np.random.PCG64(seed))

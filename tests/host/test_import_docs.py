@@ -42,6 +42,9 @@ def test_the_commands_run(tmp_path, monkeypatch):
     for command in commands:
         result = CliRunner().invoke(cli.main, shlex.split(command))
         assert result.exit_code == 0, result.output
+        if command.startswith("import") and "--calib" in command:
+            made = modelfile.read(re.search(r"-o (\S+)", command)[1])
+            assert len(made.covariance) == 27 * 28 // 2, command
 
 
 def test_packages_that_are_missing_are_named_as_in_the_docs():

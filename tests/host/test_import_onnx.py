@@ -193,6 +193,7 @@ def test_int8_keeps_the_float_values(tmp_path, method):
     model = import_model(path, calib, method)
     assert finish.notes(model) == []
     assert all(op.stats is not None for op in model.ops if op.kind in modelfile.WEIGHTED[:2])
+    assert len(model.covariance) == 27 * 28 // 2
     rows = compare.compare(model, importer.import_network(path).net, calib.transpose(0, 2, 3, 1))
     assert min(row.snr for row in rows) > 30
 

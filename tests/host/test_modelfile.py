@@ -32,9 +32,10 @@ def _same(a, b):
             x, y = getattr(left, field.name), getattr(right, field.name)
             assert np.array_equal(x, y) if isinstance(x, np.ndarray) else x == y, field.name
     for field in dataclasses.fields(modelfile.Model):
-        if field.name not in ("ops", "table"):
+        if field.name not in ("ops", "table", "covariance"):
             assert getattr(a, field.name) == getattr(b, field.name), field.name
     assert np.array_equal(a.table, b.table)
+    assert np.array_equal(a.covariance, b.covariance)
 
 
 def test_round_trip(tmp_path, model, raw):

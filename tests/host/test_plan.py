@@ -247,6 +247,54 @@ def test_altered_plans_are_refused(where, word, value, message):
     assert "\n" not in text and ", " in text  # one sentence, with its cure
 
 
+@pytest.fixture
+def with_covariance():
+    """A plan whose first operator has 27 weights a channel, its covariance at the end."""
+    plan = plan_nets.every_kind()
+    plan[L.COV_OFF] = plan[L.BLOB_LEN] - 4 * 27 * 28 // 2
+    plancheck.validate(plan)
+    return plan
+
+
+@pytest.mark.parametrize("change", [4, 2, -(1 << 30)])
+def test_a_covariance_outside_the_data_is_refused(with_covariance, change):
+    with_covariance[L.COV_OFF] += change
+    with pytest.raises(ValueError, match="covariance of patches points outside the data.*, conv"):
+        plancheck.validate(with_covariance)
+
+
+def test_a_covariance_at_no_multiple_of_4_is_refused(with_covariance):
+    with_covariance[L.COV_OFF] -= 2
+    with pytest.raises(ValueError, match="no multiple of 4"):
+        plancheck.validate(with_covariance)
+
+
+@pytest.mark.parametrize(
+    "shape,kernel,fine",
+    [((4, 4, 64), 1, True), ((4, 4, 65), 1, False), ((4, 4, 2), 1, True), ((4, 4, 1), 1, False),
+     ((8, 8, 1), 7, True), ((6, 6, 1), 7, False), ((6, 7, 1), 7, False), ((7, 6, 1), 7, False)],
+)  # fmt: skip
+def test_which_convolutions_have_a_covariance(shape, kernel, fine):
+    plan = plan_nets.chain(shape, [4], kernel)
+    plancheck.validate(plan)
+    plan[L.COV_OFF] = 256
+    if fine:
+        plancheck.validate(plan)
+    else:
+        with pytest.raises(ValueError, match=r"0 \(CONV\) cannot have a covariance.*, conv"):
+            plancheck.validate(plan)
+
+
+def test_other_operators_have_no_covariance():
+    net = plan_nets.Plan((4, 4, 1))
+    net.add(L.DWCONV, 0, 2, (3, 3))
+    for plan in (net.made(), plan_nets.imported()):
+        plancheck.validate(plan)
+        plan[L.COV_OFF] = 256
+        with pytest.raises(ValueError, match=r"\((DWCONV|MUL)\) cannot have a covariance"):
+            plancheck.validate(plan)
+
+
 IMPORTED = [
     (0, L.FLAGS, 1, "MUL) has flags"), (0, L.W_OFF, 1 << 30, "constant lies outside"),
     (0, L.MULT, 5, "multiplier 5"), (0, L.IN2, 6, "reads tensor 6"), (1, L.W_OFF, -4, "constant"),
