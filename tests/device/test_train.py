@@ -104,7 +104,7 @@ def test_no_labels_means_realign_alone(model, data_paths):
 def test_steps_are_told(model, data):
     trainer = microzo.Trainer(model, small.short("default"))
     told = [str(step) for step in trainer.run(data, steps=5)]
-    assert len(told) == 3 + 5
+    assert len(told) == 3 + (3 + 1 + 3) + 5
     assert (
         told[-1].startswith("step 5/5 loss ")
         and " acc " in told[-1]

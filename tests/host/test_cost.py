@@ -10,7 +10,7 @@ import small
 
 import microzo
 import microzo.cache
-from microzo import backend, program
+from microzo import backend, program, stages
 from microzo import layout as L
 from microzo import plan as planner
 from microzo_host.study import cost
@@ -112,7 +112,7 @@ def check(counter, folder, recipe, **options):
     made = trainer.program
     # a pass of realign ends at its operator, before the logits
     measured = sum(
-        made["samples"] * len(s["ops"]) for s in made["stages"] if s["kind"] == "realign"
+        made["samples"] * len(s["ops"]) for s in made["stages"] if s["kind"] in stages.REALIGN
     )
     assert cost.forwards(made) == counter.passes + measured
     assert cost.macs(model.plan, made) == counter.macs

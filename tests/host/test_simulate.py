@@ -20,13 +20,13 @@ def quick():
 def test_settings_change_a_copy():
     recipe = microzo.recipe("forward_only")
     made = runs.settings(recipe, ["spsa.shift=4", "samples=64", "spsa.rule=sign"])
-    assert made["samples"] == 64 and made["stages"][1]["rule"] == "sign"
-    assert recipe["samples"] == 256 and recipe["stages"][1]["shift"] == 1
+    assert made["samples"] == 64 and made["stages"][-1]["rule"] == "sign"
+    assert recipe["samples"] == 256 and recipe["stages"][-1]["shift"] == 1
     with pytest.raises(ValueError, match=r"no setting tail.shift: it has .*realign.\(alpha guard"):
         runs.settings(recipe, ["tail.shift=4"])
     with pytest.raises(ValueError, match=r"no setting spsa.masks: .*spsa.\(.* mask .* sharp "):
         runs.settings(recipe, ["spsa.masks=random"])
-    assert runs.settings(recipe, ["spsa.mask=random"])["stages"][1]["mask"] == "random"
+    assert runs.settings(recipe, ["spsa.mask=random"])["stages"][-1]["mask"] == "random"
 
 
 def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
