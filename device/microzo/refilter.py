@@ -35,6 +35,7 @@ class Refilter(Realign):
         self._alpha = 256  # spec's is for the filters
         self._settings = spec
         self._seed = seed
+        self._blob = memoryview(model.blob)
         k = row_len(model.plan)
         self._sum = array("q", memory.take("sums of patches", 8 * k))
         self._products = array("q", memory.take("products of patches", 4 * k * (k + 1)))
@@ -62,18 +63,19 @@ class Refilter(Realign):
         o = L.op_base(op)
         c = m.plan[o + L.OUT_C]
         views = self._views[c]
-        blob = memoryview(m.blob)
+        blob = self._blob
         values = views.values
-        for at, word in ((0, L.B_OFF), (4 * c, L.M_OFF)):
-            start = m.plan[o + word]
-            values[at : at + 4 * c] = blob[start : start + 4 * c]
-        start = m.plan[o + L.S_OFF]
+        bias = m.plan[o + L.B_OFF]
+        mult = m.plan[o + L.M_OFF]
+        for i in range(4 * c):
+            values[i] = blob[bias + i]
+            values[4 * c + i] = blob[mult + i]
+        shift = m.plan[o + L.S_OFF]
         for i in range(c):
-            shift = blob[start + i] & 255
-            at = 8 * c + 4 * i
-            values[at] = shift
+            values[8 * c + 4 * i] = blob[shift + i]
+            sign = 255 if blob[shift + i] > 127 else 0
             for j in (1, 2, 3):
-                values[at + j] = 255 if shift > 127 else 0
+                values[8 * c + 4 * i + j] = sign
         self._tell(op, step, views)
 
     def _refilter(self, step):
