@@ -46,7 +46,7 @@ from .rules import RULES
 from .schedule import SCHEDULES
 
 _REALIGN = {"kind": "realign", "alpha": 256, "guard": "all"}
-_REFILTER = {"kind": "refilter", "patches": 16, "ridge": 10, "alpha": 256, "guard": "all"}
+_REFILTER = {"kind": "refilter", "patches": 16, "ridge": 12, "alpha": 256, "guard": "all"}
 _HEAD = {"kind": "head", "epochs": 20, "batch": 32, "head_shift": 0, "decay": 3, "guard": "held"}
 _TAIL = dict(_HEAD, kind="tail", head_shift=1, conv_shift=0)
 _SPSA = {

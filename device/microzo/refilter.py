@@ -1,10 +1,10 @@
 """refilter: the first convolution's filters for the input as it is now, then realign of all.
 
-A Wiener filter, folded into the weights: of all linear maps of a patch, W C0 C1^-1 comes nearest to
-what the filters W gave for clean patches, where C0 and C1 are the covariances of clean and of
+A Wiener filter, folded into the weights: of all linear maps of a patch, W C0 C1^-1 comes nearest
+to what the filters W gave for clean patches, where C0 and C1 are the covariances of clean and of
 present patches (if what was added to them is not correlated with them; Wiener 1949). Noise is
 suppressed where the clean patches have little power, a weak contrast is amplified. No labels.
-Integer form, and its use before realign: ours.
+Its place in a network, and the integer form: ours.
 """
 
 from array import array

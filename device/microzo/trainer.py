@@ -341,7 +341,7 @@ class Trainer:
         elif spec["kind"] in stages.GRADIENTS:
             self._gradient.place()  # it holds the momentum the run was left with
         stage = stages.make(self.model, spec, opening, self._node, self._gradient)
-        trained = self.program["train"] if spec["kind"] not in stages.REALIGN else self.program["samples"]
+        trained = self.program["samples" if spec["kind"] in stages.REALIGN else "train"]
         index = self._index[:trained]
         label = None if self._label is None else self._label[:trained]
         room = self._cache if self._cache is not None else cache.budget(_CACHE_RESERVE)

@@ -11,7 +11,8 @@ from microzo import pykernels, selection
 from microzo_host import native, oracle
 
 RECIPES = (
-    "realign refilter head tail spsa elastic qzo-ff zoqo scales node channel pmt forward_only default"
+    "realign refilter head tail spsa elastic qzo-ff zoqo scales node channel pmt "
+    "forward_only default"
 ).split()
 
 

@@ -28,12 +28,15 @@ def _all(data):
 
 
 DEMO = (  # methods.md
-    "realign head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"
+    "realign refilter head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"
 )
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
-    *plain("realign"),
-    *plain("default channel realign+head head spsa forward_only node", "samples=1000"),
+    *plain("realign refilter"),
+    *plain(
+        "default channel realign+tail refilter+head realign+head head spsa forward_only node",
+        "samples=1000",
+    ),
 )
 QUICK = (
     Part("fashion", plain(DEMO), 256, 1, 1000, ("fog", "impulse", "translate")),
@@ -42,6 +45,6 @@ QUICK = (
 )
 FULL = (
     Part("fashion", plain(DEMO), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
-    Part("cifar10", RESNET, 1000, 1, 1000, _all("cifar10"), ALL_YARDSTICKS),
-    Part("keywords", plain("realign head spsa default"), 256, 3, 240, _all("keywords"), ()),
+    Part("cifar10", RESNET, 1000, 3, 1000, _all("cifar10"), ALL_YARDSTICKS),
+    Part("keywords", plain("realign refilter head spsa default"), 256, 3, 240, _all("keywords"), ()),
 )
