@@ -28,7 +28,8 @@ def _all(data):
 
 
 DEMO = (  # methods.md
-    "realign refilter head tail default spsa forward_only elastic qzo-ff zoqo scales node channel pmt"
+    "realign refilter head tail default spsa forward_only elastic qzo-ff zoqo scales node channel "
+    "pmt"
 )
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
@@ -46,5 +47,7 @@ QUICK = (
 FULL = (
     Part("fashion", plain(DEMO), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
     Part("cifar10", RESNET, 1000, 3, 1000, _all("cifar10"), ALL_YARDSTICKS),
-    Part("keywords", plain("realign refilter head spsa default"), 256, 3, 240, _all("keywords"), ()),
+    Part(
+        "keywords", plain("realign refilter head spsa default"), 256, 3, 240, _all("keywords"), ()
+    ),
 )
