@@ -137,7 +137,7 @@ def test_tail_goes_through_a_pool_of_any_stride_with_one_output(stride, tmp_path
 
 def test_default_trains_the_head_where_tail_has_no_closed_form(deeper):
     found = ramplan.predict(deeper, "default")
-    assert [stage["kind"] for stage in found.stages] == ["realign", "head"]
+    assert [stage["kind"] for stage in found.stages] == ["realign", "refilter", "head"]
     assert any("head instead" in note for note in found.notes)
 
 
