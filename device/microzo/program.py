@@ -218,6 +218,16 @@ def _exact(spec):
     return [i for i in ops + [spec.get("head", -1)] if i >= 0]
 
 
+def realign_buffers(plan, spec):
+    """Bytes that a realign or refilter stage takes for itself."""
+    made = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
+    if spec["kind"] == "refilter":
+        o = L.op_base(0)
+        k = planner.row_len(plan, o)
+        made += 6 * k * (k + 1) + (4 + 2 * plan[o + L.OUT_C]) * k + 16
+    return made
+
+
 def needs(model, program, double):
     """Bytes a run needs, by part, besides the model and the program code."""
     plan = array("i", model.plan)
@@ -226,12 +236,7 @@ def needs(model, program, double):
     grad = nodes = buffers = 0
     for spec in program["stages"]:
         if spec["kind"] in stages.REALIGN:
-            own = 36 * max(plan[L.op_base(i) + L.OUT_C] for i in spec["ops"])
-            if spec["kind"] == "refilter":
-                from . import refilter
-
-                own += refilter.buffers(plan)
-            buffers = max(buffers, own)
+            buffers = max(buffers, realign_buffers(plan, spec))
         elif "ops" in spec:
             arena = max(arena, planner.layout(plan, spec["first"]))
             if stages.shares(spec) and plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:

@@ -124,7 +124,7 @@ RECIPES = {
 }
 _RANGES = {
     "alpha": (1, 256),
-    "patches": (1, 32),
+    "patches": (1, 31),
     "ridge": (0, 20),
     "epochs": (1, 65535),
     "batch": (1, 1024),

@@ -11,19 +11,8 @@ from array import array
 
 from . import forget, memory, record
 from . import layout as L
+from . import plan as planner
 from .realign import Realign
-
-
-def buffers(plan):
-    """Bytes of the buffers, without those of realign."""
-    k = row_len(plan)
-    return 8 * (k * (k + 1) // 2) + 16 * k + record.HEADER + 2 * plan[L.HEADER_WORDS + L.OUT_C] * k
-
-
-def row_len(plan):
-    """Values of a patch that the first operator sees."""
-    o = L.HEADER_WORDS
-    return plan[o + L.K_H] * plan[o + L.K_W] * plan[o + L.IN_C]
 
 
 class Refilter(Realign):
@@ -36,17 +25,23 @@ class Refilter(Realign):
         self._settings = spec
         self._seed = seed
         self._blob = memoryview(model.blob)
-        k = row_len(model.plan)
-        self._sum = array("q", memory.take("sums of patches", 8 * k))
-        self._products = array("q", memory.take("products of patches", 4 * k * (k + 1)))
+        k = planner.row_len(model.plan, L.op_base(0))
+        cells = k * (k + 1) // 2
+        self._sum = array("i", memory.take("sums of patches", 4 * k))
+        self._products = array("i", memory.take("products of patches", 4 * cells))
+        self._matrix = array("q", memory.take("covariance of patches", 8 * cells))
         self._filters = record.new(
-            record.FILTER, 2 * model.plan[L.HEADER_WORDS + L.OUT_C] * k, node
+            record.FILTER, 2 * model.plan[L.op_base(0) + L.OUT_C] * k, node
         )
         self.steps = 2 * len(self._ops) + 1
 
     def prepare(self, data, index, label, cache):
         # A cache of samples would take the room that the filters need.
         super().prepare(data, index, label, (0, None))
+
+    def close(self):
+        super().close()
+        forget("refilter")
 
     def estimate(self, step):
         n = len(self._ops)
@@ -85,8 +80,8 @@ class Refilter(Realign):
         self.record = self._filters
         self.payload = record.payload(self._filters)
         wiener.solve(
-            self._model, self._sum, self._products, self._n * self._settings["patches"],
-            self._settings["ridge"], self._settings["alpha"], self.payload,
+            self._model, self._sum, self._products, self._matrix,
+            self._n * self._settings["patches"], self._settings["ridge"], self._settings["alpha"], self.payload,
         )  # fmt: skip
         forget("wiener")
         record.put32(self.record, 4, step)
@@ -94,7 +89,7 @@ class Refilter(Realign):
     def _collect(self):
         """Sums and sums of products (lower triangle, by rows) over patches of every sample."""
         m = self._model
-        o = L.HEADER_WORDS
+        o = L.op_base(0)
         plan = m.plan
         width = plan[o + L.IN_W] * plan[o + L.IN_C]
         line = plan[o + L.K_W] * plan[o + L.IN_C]
@@ -103,7 +98,7 @@ class Refilter(Realign):
         for total in (self._sum, self._products):
             for i in range(len(total)):
                 total[i] = 0
-        patch = [0] * row_len(plan)
+        patch = [0] * planner.row_len(plan, L.op_base(0))
         for j in range(self._n):
             self._loader.load(j)
             for p in range(self._settings["patches"]):

@@ -9,7 +9,7 @@ GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buff
 
 _CODE = {
     "realign": ("realign",),
-    "refilter": ("realign", "refilter"),
+    "refilter": ("realign",),  # its own comes with the stage, and goes
     "spsa": ("zo",),
     "elastic": ("gradient", "rate", "elastic"),
     "node": ("gradient", "rate", "node"),

@@ -6,11 +6,12 @@ from . import record
 _PEAK = 32512  # of a master
 
 
-def solve(model, sums, products, n, ridge, alpha, out):
+def solve(model, sums, products, a, n, ridge, alpha, out):
     """Fills out, int16[C*K], with masters of the first operator.
 
-    sums[K], products[K*(K+1)/2]: over n patches; products is overwritten. ridge: halvings of the
-    mean variance of clean values, which is added to both covariances. alpha: 256ths of the way.
+    sums int32[K], products int32[K*(K+1)/2]: over n patches, lower triangle by rows. a: room,
+    int64[K*(K+1)/2]. ridge: halvings of the mean variance of clean values, which is added to both
+    covariances. alpha: 256ths of the way.
     """
     k = len(sums)
     blob = memoryview(model.blob)
@@ -19,19 +20,19 @@ def solve(model, sums, products, n, ridge, alpha, out):
     trace = 0
     for i in range(k):
         for j in range(i + 1):
-            products[at] = ((n * products[at] - sums[i] * sums[j]) << 8) // (n * n)
+            a[at] = ((n * products[at] - sums[i] * sums[j]) << 8) // (n * n)
             at += 1
         trace += _int32(blob, clean + 4 * (at - 1))
     least = max(1, trace // k >> ridge)
     for i in range(k):
-        products[_at(i, i)] += least
-    _factor(products, k, least)
+        a[_at(i, i)] += least
+    _factor(a, k, least)
     o = L.HEADER_WORDS
     start = model.plan[o + L.W_OFF]
     for c in range(model.plan[o + L.OUT_C]):
         row = [_int8(blob, start + c * k + j) for j in range(k)]
         found = _times(blob, clean, row, least)
-        _divide(products, found, k)
+        _divide(a, found, k)
         for i in range(k):
             found[i] = (row[i] << 16) + ((found[i] - (row[i] << 16)) * alpha >> 8)
         _store(found, row, out, 2 * c * k)

@@ -90,12 +90,14 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     needed = needs(model, program)
     used = sum(fixed.values()) + RUNNING + sum(needed.values())
     after = needed["sample buffers"] // 2  # which a run takes after the cache has its share
-    cache = _cache(model, program, heap - used + after - microzo.trainer._CACHE_RESERVE)
+    passing = _passing(model.plan, program, needed["trained values"])
+    free = heap - used + after - microzo.trainer._CACHE_RESERVE
+    cache = _cache(model, program, free, passing)
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
         **needed, "cache of prefixes": cache,
     }  # fmt: skip
-    parts["statistics and records"] -= _passing(model.plan, program, needed["trained values"])
+    parts["statistics and records"] -= passing
     parts = {name: size for name, size in parts.items() if size}
     return Prediction(
         recipe=program["recipe"],
@@ -116,9 +118,13 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
 
 
 def _passing(plan, program, state):
-    """Bytes that are needed only while the buffers of a shaped stage are made, before the peak."""
+    """Bytes that are needed only while the buffers of a shaped stage are made, or while filters
+    are, before the peak."""
     shaped = [stage for stage in program["stages"] if microzo.stages.shaped(stage)]
-    return max((max(microzo.options.buffers(plan, s, state)) for s in shaped), default=0)
+    if shaped:
+        return max(max(microzo.options.buffers(plan, s, state)) for s in shaped)
+    made = [microzo.program.realign_buffers(plan, s) for s in program["stages"] if "alpha" in s]
+    return max(made, default=0) - min(made, default=0)
 
 
 def largest(pairs):
@@ -217,10 +223,14 @@ def _native():
     return chosen.stat().st_size + NATIVE_EXTRA if chosen else 0
 
 
-def _cache(model, program, room):
-    """Bytes of cached prefixes, in whole samples, of the stage that takes most of `room`."""
+def _cache(model, program, room, passing):
+    """Bytes of cached prefixes, in whole samples, of the stage that takes most of `room`. Stages
+    behind realign have the bytes that were only `passing`, too."""
     most = 0
     for stage in program["stages"]:
+        if stage["kind"] not in microzo.stages.REALIGN:
+            room += passing
+            passing = 0
         plan = array("i", model.plan)
         first = stage.get("first", 0)
         pins = ()

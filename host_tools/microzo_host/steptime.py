@@ -21,6 +21,9 @@ from . import push
 L = microzo.layout
 TABLE = pathlib.Path(__file__).parent / "assets" / "costs.json"
 BENCH = push.ROOT / "build" / "bench" / "costs.json"
+# Python of refilter, on the M4 (tests/e2e/test_steptime.py): instructions of a product of two
+# values of a patch, and of a step of solving with integers of any length.
+PRODUCT, SOLVE = 1350, 12000
 
 
 def load():
@@ -55,7 +58,11 @@ class Costs:
         kind = stage["kind"]
         if kind in microzo.stages.REALIGN:
             each = [self.passes(0, op + 1) + self._ops[op].stats for op in stage["ops"]]
-            return samples * (sum(each) // len(each) + self.python)
+            mean = samples * (sum(each) // len(each) + self.python)
+            if kind == "realign":
+                return mean
+            steps = 2 * len(each) + 1  # the first of them are short
+            return (mean * len(each) + self._filters(stage, samples)) // steps
         if kind in ("spsa", "elastic", "entropy"):
             return self._zeroth(stage)
         if kind == "node":
@@ -63,6 +70,13 @@ class Costs:
         first = stage["conv"] if stage["conv"] >= 0 else stage["head"]
         each = self.passes(first) + self._gradients(stage) + self.python
         return stage["batch"] * each + self._apply(stage)
+
+    def _filters(self, stage, samples):
+        o = L.op_base(0)
+        k = microzo.plan.row_len(self._plan, o)
+        solved = k**3 // 6 + 2 * self._plan[o + L.OUT_C] * k * k
+        products = samples * stage["patches"] * k * (k + 1) // 2
+        return PRODUCT * products + SOLVE * solved
 
     def _zeroth(self, stage):
         first, ops, probes = stage["first"], stage["ops"], stage["probes"]

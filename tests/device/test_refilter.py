@@ -71,8 +71,11 @@ def solved(model, rows, ridge=10, alpha=256):
     k = rows.shape[1]
     products = (rows.T @ rows)[np.tril_indices(k)]
     out = bytearray(2 * model.plan[o + L.OUT_C] * k)
-    sums = array("q", rows.sum(axis=0).tolist())
-    wiener.solve(model, sums, array("q", products.tolist()), len(rows), ridge, alpha, out)
+    sums = array("i", rows.sum(axis=0).tolist())
+    room = array("q", bytes(8 * len(products)))
+    wiener.solve(
+        model, sums, array("i", products.tolist()), room, len(rows), ridge, alpha, out
+    )
     return np.frombuffer(out, np.int16).reshape(-1, k)
 
 
