@@ -27,9 +27,9 @@ def _all(data):
     return tuple(name for name, _ in networks.reporting(data))
 
 
-DEMO = (  # methods.md
-    "realign refilter head tail default spsa forward_only elastic qzo-ff zoqo scales node channel "
-    "pmt"
+DEMO = (  # methods.md; realign+tail: default without refilter
+    "realign refilter head tail realign+tail default spsa forward_only elastic qzo-ff zoqo scales "
+    "node channel pmt"
 )
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
