@@ -73,9 +73,7 @@ def solved(model, rows, ridge=10, alpha=256):
     out = bytearray(2 * model.plan[o + L.OUT_C] * k)
     sums = array("i", rows.sum(axis=0).tolist())
     room = array("q", bytes(8 * len(products)))
-    wiener.solve(
-        model, sums, array("i", products.tolist()), room, len(rows), ridge, alpha, out
-    )
+    wiener.solve(model, sums, array("i", products.tolist()), room, len(rows), ridge, alpha, out)
     return np.frombuffer(out, np.int16).reshape(-1, k)
 
 

@@ -21,7 +21,10 @@ for step in trainer.run(microzo.Dataset("train_x.npy", "train_y.npy"), steps=2):
 print(spent)
 """
 # Passes are counted; a gradient skips what is 0, which no table knows.
-WITHIN = {"spsa": 0.1, "elastic": 0.1, "realign": 0.35, "refilter": 0.35, "tail": 0.6, "head": 0.6, "node": 0.6}
+WITHIN = {
+    "spsa": 0.1, "elastic": 0.1, "realign": 0.35, "refilter": 0.35, "tail": 0.6, "head": 0.6,
+    "node": 0.6,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("recipe", ["forward_only", "default", "elastic", "node"])
