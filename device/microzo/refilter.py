@@ -79,9 +79,10 @@ class Refilter(Realign):
         self._collect()
         self.record = self._filters
         self.payload = record.payload(self._filters)
+        how = self._settings
         wiener.solve(
-            self._model, self._sum, self._products, self._matrix,
-            self._n * self._settings["patches"], self._settings["ridge"], self._settings["alpha"], self.payload,
+            self._model, self._sum, self._products, self._matrix, self._n * how["patches"],
+            how["ridge"], how["alpha"], self.payload,
         )  # fmt: skip
         forget("wiener")
         record.put32(self.record, 4, step)
