@@ -255,3 +255,25 @@ def test_small_recipe_runs(model, data, tmp_path):
     assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "refilter"]
     again = microzo.load(model.path)
     assert microzo.replay(again, journal) is True
+
+
+@pytest.mark.parametrize(("channels", "made"), [(511, True), (512, False)])
+def test_filters_that_no_record_can_hold_are_left_out(channels, made, tmp_path):
+    net = colour_network()
+    rng = np.random.Generator(np.random.PCG64(6))
+    weight = rng.standard_normal((channels, 1, 1, 64)).astype(np.float32)
+    head = np.ones((4, 1, 1, channels), np.float32)
+    layers = [
+        Layer("conv", "stem", (0,), weight, np.zeros(channels, np.float32), activation="relu"),
+        net.layers[1],
+        Layer("dense", "head", (2,), head, np.zeros(4, np.float32)),
+    ]
+    images = rng.integers(0, 256, (8, 2, 2, 64)).astype(np.uint8)
+    path = tmp_path / "wide.safetensors"
+    modelfile.write(path, quantize.quantize(Network((2, 2, 64), layers, "wide"), images))
+    data = microzo.ArrayData(images)
+    trainer = microzo.Trainer(microzo.load(str(path)), recipe=recipe())
+    trainer.begin(data)
+    kinds = [s["kind"] for s in trainer.program["stages"]]
+    assert kinds == (["realign", "refilter"] if made else ["realign"])
+    assert made or "no refilter, the first convolution is too large" in trainer.program["notes"][0]
