@@ -152,6 +152,10 @@ def _refilter(plan, stage, program):
     if not plan[L.COV_OFF] or ops[:1] != [0]:
         program["notes"].append("no refilter, the model file holds no covariance of its input")
         return ()
+    o = L.op_base(0)
+    if 2 * plan[o + L.OUT_C] * planner.row_len(plan, o) > 65535:
+        program["notes"].append("no refilter, the first convolution is too large for a record")
+        return ()
     return (dict(stage, ops=ops),)
 
 

@@ -6,7 +6,8 @@ those that node trains (split.py);
 stages, in order:
   realign  alpha 1..256 (256: the whole correction)
   refilter the first convolution's filters by the covariance of the input's patches, then realign
-           again: patches a sample, ridge (halvings of the mean variance that is added), alpha
+           again: patches a sample, ridge (halvings of the mean variance that is added), alpha;
+           starts from the file's values: what was trained there before is lost
   head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
            0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift

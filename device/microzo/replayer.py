@@ -51,9 +51,11 @@ class Replayer:
         self._layout = first
         self.program = json.loads(bytes(record.payload(second)))
         self.begin = self.reader.end
-        if data is not None and not getattr(data, "live", False):
-            sample = bytearray(model.sample_len)
-            if sampling.fingerprint(model.k, data, sample) != record.get32(self.reader.header, 20):
+        if data is not None:
+            found = 0  # of live samples
+            if not getattr(data, "live", False):
+                found = sampling.fingerprint(model.k, data, bytearray(model.sample_len))
+            if found != record.get32(self.reader.header, 20):
                 raise ValueError(
                     "%s was trained with other data: give it the same, or delete it to start anew"
                     % path

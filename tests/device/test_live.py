@@ -1,5 +1,7 @@
 """trainer.step(x, y): live samples."""
 
+import pathlib
+
 import pytest
 import small
 
@@ -76,3 +78,16 @@ def test_what_does_not_fit_is_refused(model):
         trainer.step(bytes(144), 4)
     with pytest.raises(ValueError, match="one stage"):
         microzo.Trainer(model, "default").step(bytes(144), 0)
+
+
+def test_live_samples_do_not_continue_a_run(tmp_path, model_path, data):
+    for name in ("realign", "refilter"):
+        path = str(tmp_path / name)
+        recipe = small.short(name)
+        recipe["stages"] = recipe["stages"][-1:]
+        next(microzo.Trainer(microzo.load(model_path), recipe, journal=path).run(data))
+        whole = pathlib.Path(path).read_bytes()
+        model = microzo.load(model_path)
+        with pytest.raises(ValueError, match="other data"):
+            microzo.resume(model, path).step(bytes(model.sample_len), 0)
+        assert pathlib.Path(path).read_bytes() == whole

@@ -253,3 +253,81 @@ def test_small_recipe_runs(model, data, tmp_path):
     assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "refilter"]
     again = microzo.load(model.path)
     assert microzo.replay(again, journal) is True
+
+
+@pytest.mark.parametrize(("channels", "made"), [(511, True), (512, False)])
+def test_filters_that_no_record_can_hold_are_left_out(channels, made, tmp_path):
+    net = colour_network()
+    rng = np.random.Generator(np.random.PCG64(6))
+    weight = rng.standard_normal((channels, 1, 1, 64)).astype(np.float32)
+    head = np.ones((4, 1, 1, channels), np.float32)
+    layers = [
+        Layer("conv", "stem", (0,), weight, np.zeros(channels, np.float32), activation="relu"),
+        net.layers[1],
+        Layer("dense", "head", (2,), head, np.zeros(4, np.float32)),
+    ]
+    images = rng.integers(0, 256, (8, 2, 2, 64)).astype(np.uint8)
+    path = tmp_path / "wide.safetensors"
+    modelfile.write(path, quantize.quantize(Network((2, 2, 64), layers, "wide"), images))
+    data = microzo.ArrayData(images)
+    trainer = microzo.Trainer(microzo.load(str(path)), recipe=recipe())
+    trainer.begin(data)
+    kinds = [s["kind"] for s in trainer.program["stages"]]
+    assert kinds == (["realign", "refilter"] if made else ["realign"])
+    assert made or "no refilter, the first convolution is too large" in trainer.program["notes"][0]
+
+
+def spec_filters(n, s, a, c0, weights, ridge, alpha):
+    """SPEC.md 1.11, from its text: a and c0 are full symmetric lists of lists of int."""
+    k = len(s)
+    c1 = [[((n * a[i][j] - s[i] * s[j]) << 8) // n**2 for j in range(k)] for i in range(k)]
+    c0 = [list(row) for row in c0]
+    least = max(1, sum(c0[i][i] for i in range(k)) // k >> ridge)
+    for i in range(k):
+        c0[i][i] += least
+        c1[i][i] += least
+    for p in range(k):
+        d = c1[p][p] = max(c1[p][p], least)
+        for i in range(k - 1, p, -1):
+            f = (c1[i][p] << 16) // d
+            for j in range(p + 1, i + 1):
+                c1[i][j] -= f * c1[j][p] >> 16
+            c1[i][p] = f
+    rows = []
+    for w in weights:
+        b = [sum(c * x for c, x in zip(line, w, strict=True)) for line in c0]
+        for i in range(k):
+            for j in range(i):
+                b[i] -= c1[i][j] * b[j] >> 16
+        b = [(b[i] << 16) // c1[i][i] for i in range(k)]
+        for i in range(k - 1, -1, -1):
+            for j in range(i + 1, k):
+                b[i] -= c1[j][i] * b[j] >> 16
+        b = [(x << 16) + ((y - (x << 16)) * alpha >> 8) for x, y in zip(w, b, strict=True)]
+        m = max(abs(x) for x in b)
+        b, m = (b, m) if m else (w, 127)
+        rows.append([(2 * x * 32512 + m) // (2 * m) for x in b])
+    return rows
+
+
+@pytest.mark.parametrize("ridge, alpha, count", [(12, 256, 16), (0, 1, 31), (8, 100, 3)])
+def test_the_masters_are_those_of_the_spec(ridge, alpha, count, colour, tmp_path):
+    made = recipe(ridge=ridge, alpha=alpha, patches=count)
+    made["stages"] = made["stages"][1:]
+    trainer, _ = run(colour, shifted(), made, tmp_path)
+    k, images = colour.k, noisy(smooth(80, 2), 3)
+    seed = k.derive(5, (1 << 27) + 4, 0)  # STAGE
+    rows = []
+    for j, index in enumerate(trainer._index):
+        for p in range(count):
+            r = k.derive(seed, j, p)
+            y, x = (r >> 15) % 7, (r & 32767) % 7
+            rows.append(images[index, y : y + 3, x : x + 3].reshape(-1).astype(np.int64) - 128)
+    rows = np.array(rows)
+    clean = (clean_covariance(colour) * 256).astype(int).tolist()
+    weights = filters(colour).astype(int).tolist()
+    sums, products = rows.sum(axis=0).tolist(), (rows.T @ rows).tolist()
+    wanted = spec_filters(len(rows), sums, products, clean, weights, ridge, alpha)
+    at = colour.plan[L.op_base(0) + L.MASTER_OFF]
+    got = np.frombuffer(bytes(colour.state[at : at + 270]), np.int16).reshape(5, 27)
+    assert got.tolist() == wanted
