@@ -55,7 +55,7 @@ def start(t, data, steps):
     while True:
         made, needed = _resolve(t, len(data), labelled, steps, room)
         made["notes"] += notes
-        memory.free()  # the text finds room low in the heap; a stale pointer may keep it
+        memory.free()  # so that the text lies low in the heap, where a stale pointer may keep it
         text = json.dumps(made)
         made = None
         memory.free()  # what planning left behind makes no holes between the large buffers

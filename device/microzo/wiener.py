@@ -57,9 +57,12 @@ def _int32(blob, at):
 def _factor(a, k, least):
     """a = L D L^T in place: D on the diagonal, L in Q16 below it."""
     for p in range(k):
-        d = a[_at(p, p)] = max(a[_at(p, p)], least)
+        d = a[_at(p, p)]
+        lost = d < least  # by rounding alone: what is left of the column means nothing
+        if lost:
+            a[_at(p, p)] = d = least
         for i in range(k - 1, p, -1):
-            f = (a[_at(i, p)] << 16) // d
+            f = 0 if lost else (a[_at(i, p)] << 16) // d
             for j in range(p + 1, i + 1):
                 a[_at(i, j)] -= f * a[_at(j, p)] >> 16
             a[_at(i, p)] = f
