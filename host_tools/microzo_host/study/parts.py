@@ -48,6 +48,12 @@ FULL = (
     Part("fashion", plain(DEMO), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
     Part("cifar10", RESNET, 1000, 3, 1000, _all("cifar10"), ALL_YARDSTICKS),
     Part(
-        "keywords", plain("realign refilter head spsa default"), 256, 3, 240, _all("keywords"), ()
+        "keywords",
+        plain("realign refilter head spsa realign+tail default"),
+        256,
+        3,
+        240,
+        _all("keywords"),
+        (),
     ),
 )
