@@ -32,6 +32,9 @@ class Guard:
         self.loss = loss
 
 
-def helps(correct, loss, correct_before, loss_before):
-    """A stage is kept if accuracy rose, or is equal with a lower loss."""
-    return correct > correct_before or correct == correct_before and loss < loss_before
+def helps(strict, correct, loss, correct_before, loss_before):
+    """A stage is kept if accuracy rose, or is equal with a lower loss; strict: in both cases only
+    with a lower loss, which chance does not give as often."""
+    if loss < loss_before:
+        return correct >= correct_before
+    return not strict and correct > correct_before

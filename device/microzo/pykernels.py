@@ -335,6 +335,13 @@ class _Net:
             shift = _get("b", self.blob, o[L.S_OFF] + c)
         return max(0, mult), _sat(shift, -31, 30)
 
+    def file(self, o, c):
+        """(bias, mult, shift) of the model file, made safe"""
+        bias = _get("<i", self.blob, o[L.B_OFF] + 4 * c)
+        mult = _get("<i", self.blob, o[L.M_OFF] + 4 * c)
+        shift = _get("b", self.blob, o[L.S_OFF] + c)
+        return _sat(bias, -o[L.B_MAX], o[L.B_MAX]), max(0, mult), _sat(shift, -31, 30)
+
     def bias_step(self, o, c):
         """eb[c]"""
         mult, shift = self.scale(o, c)
@@ -966,23 +973,25 @@ def realign(plan, blob, state, op, stats, alpha, out):
     _check(stats, 0, 8 * channels)
     _check_out(out, 12 * channels)
     for c in range(channels):
-        mult, shift = net.scale(o, c)
         clean = (
             _get("<i", blob, o[L.STAT_OFF] + 4 * c),
             _get("<i", blob, o[L.STAT_OFF] + 4 * (channels + c)),
         )
         target = _get("<i", stats, 4 * c), _get("<i", stats, 4 * (channels + c))
-        values = _realigned(net.bias(o, c), mult, shift, clean, target, alpha, o[L.B_MAX])
+        held = net.bias(o, c), *net.scale(o, c)
+        values = _realigned(held, net.file(o, c), clean, target, alpha, o[L.B_MAX])
         for i in range(3):
             pack_into("<i", out, 4 * (i * channels + c), values[i])
     return 0
 
 
-def _realigned(bias, mult, shift, clean, target, alpha, b_max):
+def _realigned(held, file, clean, target, alpha, b_max):
+    """held: (bias, mult, shift) as they are, file: as they were."""
     if clean[1] <= 0 or target[1] <= 0:
-        return bias, mult, shift
+        return held
+    bias, mult, shift = file
     r = _sat((clean[1] << 16) // target[1], 1 << 14, 1 << 18)
-    moved = _sat(bias + _rdiv(clean[0] << 16, r) - target[0], -b_max, b_max)
+    moved = _sat(held[0] + _rdiv(clean[0] << 16, r) - target[0], -b_max, b_max)
     r = 65536 + ((r - 65536) * alpha >> 8)
     bias += (moved - bias) * alpha >> 8
     p = mult * r

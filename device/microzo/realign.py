@@ -112,15 +112,11 @@ class Realign:
         views = self._views[self._channels(self._op)]
         k.stats_finish(self._total, self._shift, self._sums, self._stats)
         k.realign(m.plan, m.blob, m.state, self._op, self._stats, self._alpha, views.values)
-        self._tell(self._op, step, views)
-
-    def _tell(self, op, step, views):
-        """The record of a step: `views` hold the values of `op`."""
         self.record = views.record
         self.payload = views.values
         record.put16(self.record, 2, views.length)
         record.put32(self.record, 4, step)
-        record.put16(self.record, 10, op)
+        record.put16(self.record, 10, self._op)
 
 
 def sum_shift(bound, n):

@@ -16,15 +16,14 @@ from .realign import Realign
 
 
 class Refilter(Realign):
-    """Steps: biases and multipliers of every operator as in the file, the filters, then those of
-    realign. estimate(step) fills `record`; that of the filters allocates."""
+    """Steps: the filters, then those of realign. estimate(step) fills `record`; that of the filters
+    allocates."""
 
     def __init__(self, model, spec, seed, node):
         super().__init__(model, spec, seed, node)
         self._alpha = 256  # spec's is for the filters
         self._settings = spec
         self._seed = seed
-        self._blob = memoryview(model.blob)
         k = planner.row_len(model.plan, L.op_base(0))
         cells = k * (k + 1) // 2
         self._sum = array("i", memory.take("sums of patches", 4 * k))
@@ -33,7 +32,7 @@ class Refilter(Realign):
         self._filters = record.new(
             record.FILTER, 2 * model.plan[L.op_base(0) + L.OUT_C] * k, node
         )
-        self.steps = 2 * len(self._ops) + 1
+        self.steps = len(self._ops) + 1
 
     def prepare(self, data, index, label, cache):
         # A cache of samples would take the room that the filters need.
@@ -44,36 +43,12 @@ class Refilter(Realign):
         forget("refilter")
 
     def estimate(self, step):
-        n = len(self._ops)
-        if step > n:
-            self.fit(self._ops[step - n - 1], step)
-        elif step < n:
-            self._reset(self._ops[step], step)
+        if step:
+            self.fit(self._ops[step - 1], step)
         else:
-            self._refilter(step)
+            self._refilter()
 
-    def _reset(self, op, step):
-        """A SET of what the file holds: realign's multiplier starts from it."""
-        m = self._model
-        o = L.op_base(op)
-        c = m.plan[o + L.OUT_C]
-        views = self._views[c]
-        blob = self._blob
-        values = views.values
-        bias = m.plan[o + L.B_OFF]
-        mult = m.plan[o + L.M_OFF]
-        for i in range(4 * c):
-            values[i] = blob[bias + i]
-            values[4 * c + i] = blob[mult + i]
-        shift = m.plan[o + L.S_OFF]
-        for i in range(c):
-            values[8 * c + 4 * i] = blob[shift + i]
-            sign = 255 if blob[shift + i] > 127 else 0
-            for j in (1, 2, 3):
-                values[8 * c + 4 * i + j] = sign
-        self._tell(op, step, views)
-
-    def _refilter(self, step):
+    def _refilter(self):
         from . import wiener
 
         self._collect()
@@ -85,7 +60,7 @@ class Refilter(Realign):
             how["ridge"], how["alpha"], self.payload,
         )  # fmt: skip
         forget("wiener")
-        record.put32(self.record, 4, step)
+        record.put32(self.record, 4, 0)
 
     def _collect(self):
         """Sums and sums of products (lower triangle, by rows) over patches of every sample."""

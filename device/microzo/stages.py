@@ -1,10 +1,12 @@
 """Makes the object of a stage, its record in the journal, and what applies its records."""
 
 from . import layout as L
+from . import plan as planner
 from . import record
 
 KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy", "refilter")
 REALIGN = ("realign", "refilter")  # kinds that use all samples, and no labels
+STRICT = ("refilter",)  # kinds that the guard keeps by accuracy and loss, not by accuracy alone
 GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
 _CODE = {
@@ -177,8 +179,7 @@ class Applier:
             m = self._model
             m.k.assign(m.plan, m.state, record.get16(rec, 10), payload)
         elif kind == record.FILTER:
-            at = self._model.plan[L.HEADER_WORDS + L.MASTER_OFF]
-            memoryview(self._model.state)[at : at + len(payload)] = payload
+            _place_filters(self._model, payload)
         else:
             self._grad.apply(rec)
 
@@ -194,6 +195,15 @@ class Applier:
             )
         else:
             self._grad.redo(rec, data, sample)
+
+
+def _place_filters(model, payload):
+    plan = model.plan
+    o = L.op_base(0)
+    at = plan[o + L.MASTER_OFF]
+    if at < 0 or len(payload) != 2 * plan[o + L.OUT_C] * planner.row_len(plan, o):
+        raise ValueError("the journal's filters are not those of this model's first operator")
+    memoryview(model.state)[at : at + len(payload)] = payload
 
 
 def _op(octet):

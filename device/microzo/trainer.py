@@ -358,9 +358,9 @@ class Trainer:
         self._stage = stage
 
     def _realigned(self):
-        """True if a realign stage before this one was kept."""
+        """True if a stage that realigns was kept before this one."""
         return any(
-            outcome[0] and spec["kind"] == "realign"
+            outcome[0] and spec["kind"] in stages.REALIGN
             for outcome, spec in zip(self.at.outcomes, self.program["stages"])
         )
 
@@ -465,7 +465,10 @@ class Trainer:
         kept = True
         if guard is not None:
             guard.measure()
-            kept = helps(guard.correct, guard.loss, self.at.correct, self.at.loss)
+            kept = helps(
+                spec["kind"] in stages.STRICT,
+                guard.correct, guard.loss, self.at.correct, self.at.loss,
+            )  # fmt: skip
         after = self.at.next(kept, guard.correct if guard else 0, guard.total if guard else 0)
         self._append(self._score_record(record.KEEP if kept else record.ROLLBACK, guard))
         if kept:

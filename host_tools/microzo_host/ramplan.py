@@ -188,8 +188,7 @@ def journal_bytes(plan, program):
         payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
         if kind == "refilter":
             first = L.op_base(0)
-            filters = 2 * plan[first + L.OUT_C] * microzo.plan.row_len(plan, first)
-            payloads += [*(12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]), filters]
+            payloads.append(2 * plan[first + L.OUT_C] * microzo.plan.row_len(plan, first))
         if kind in microzo.stages.REALIGN:
             payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
         elif kind in ("spsa", "entropy"):

@@ -247,6 +247,24 @@ def test_the_record_holds_masters(colour, tmp_path):
     assert found == [bytes(colour.state[at : at + 270])]
 
 
+@pytest.mark.parametrize("cut", (0, 2))
+def test_a_forged_record_of_another_length_is_refused(cut, colour, tmp_path):
+    from microzo import stages
+
+    opening = stages.stage_record(dict(recipe()["stages"][1]), 1, 7, 0)
+    run(colour, shifted(), recipe(), tmp_path)
+    before = bytes(colour.state)
+    rec = record.new(record.FILTER, 270 - cut, 0)
+    applier = stages.Applier(colour, opening, None)
+    if cut:
+        with pytest.raises(ValueError, match="filters are not those of this model"):
+            applier.apply(rec, record.payload(rec))
+        assert bytes(colour.state) == before
+    else:
+        applier.apply(rec, record.payload(rec))
+        assert bytes(colour.state) != before
+
+
 def test_small_recipe_runs(model, data, tmp_path):
     """The network of the other tests, whose first operator has a stride."""
     trainer, journal = run(model, data, small.short("refilter"), tmp_path)

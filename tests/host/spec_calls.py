@@ -198,15 +198,18 @@ def stats_finish(module, n, s, s1, s2):
     return tuple(out)
 
 
-def realign(module, bias, mult, shift, mean0, sd0, mean, sd, alpha, b_max):
+def realign(module, held, file, clean, target, alpha, b_max):
     """(bias, mult, shift) of one channel"""
-    plan = one_op(KIND=L.DENSE, BIAS_OFF=0, MS_OFF=8, STAT_OFF=0, **shape(1, 1, 1, 1, 1, 1))
+    plan = one_op(
+        KIND=L.DENSE, BIAS_OFF=0, MS_OFF=8, STAT_OFF=0, B_OFF=8, M_OFF=12, S_OFF=16,
+        **shape(1, 1, 1, 1, 1, 1),
+    )  # fmt: skip
     plan[L.op_base(0) + L.B_MAX] = b_max
     out = array("i", (0, 0, 0))
+    bias, mult, shift = held
     state = struct.pack("<iiib", bias, 0, mult, shift)
-    module.realign(
-        plan, struct.pack("<2i", mean0, sd0), state, 0, array("i", (mean, sd)), alpha, out
-    )
+    blob = struct.pack("<4ib", *clean, *file)
+    module.realign(plan, blob, state, 0, array("i", target), alpha, out)
     return tuple(out)
 
 

@@ -183,9 +183,12 @@ class Net:
 
     def bias(self, o):
         held = self.state_bias(o)
-        return np.clip(
-            (self.blob_bias(o) if held is None else held).astype(np.int64), -o.b_max, o.b_max
-        )
+        if held is None:
+            return self.file_bias(o)
+        return np.clip(held.astype(np.int64), -o.b_max, o.b_max)
+
+    def file_bias(self, o):
+        return np.clip(self.blob_bias(o).astype(np.int64), -o.b_max, o.b_max)
 
     def scale(self, o):
         """(mult, shift), int64 arrays."""

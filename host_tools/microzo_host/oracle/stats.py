@@ -25,13 +25,15 @@ def finish(n, s, s1, s2):
     return min(max(mean, INT32_MIN), INT32_MAX), min(sd, INT32_MAX)
 
 
-def realign_channel(bias, mult, shift, clean, target, alpha, b_max):
-    """(bias, mult, shift) of one channel; clean and target are (mean, sd)."""
+def realign_channel(held, file, clean, target, alpha, b_max):
+    """(bias, mult, shift) of one channel from those it has and those of the file; clean and target
+    are (mean, sd)."""
     (mean0, sd0), (mean, sd) = clean, target
     if sd0 <= 0 or sd <= 0:
-        return bias, mult, shift
+        return held
+    bias, mult, shift = file
     r = min(max((sd0 << 16) // sd, 1 << 14), 1 << 18)
-    moved = min(max(bias + rdiv(mean0 << 16, r) - mean, -b_max), b_max)
+    moved = min(max(held[0] + rdiv(mean0 << 16, r) - mean, -b_max), b_max)
     r = 65536 + (((r - 65536) * alpha) >> 8)
     bias += ((moved - bias) * alpha) >> 8
     return bias, *renormalize(mult * r, shift)
@@ -48,14 +50,8 @@ def renormalize(p, shift):
 
 def realign(net, o, target, alpha):
     """int64[3, C]: bias, mult, shift of operator o moved to the target statistics int32[2, C]."""
-    mult, shift = net.scale(o)
-    clean, bias = net.clean(o), net.bias(o)
-    rows = [
-        realign_channel(
-            int(bias[c]), int(mult[c]), int(shift[c]),
-            (int(clean[0, c]), int(clean[1, c])), (int(target[0, c]), int(target[1, c])),
-            alpha, o.b_max,
-        )
-        for c in range(o.out_c)
-    ]  # fmt: skip
+    held = np.stack([net.bias(o), *net.scale(o)])
+    file = np.stack([net.file_bias(o), *net.blob_scale(o)])
+    channels = (table.T.tolist() for table in (held, file, net.clean(o), target))
+    rows = [realign_channel(*channel, alpha, o.b_max) for channel in zip(*channels, strict=True)]
     return np.array(rows, np.int64).T

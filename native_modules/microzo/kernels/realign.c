@@ -18,7 +18,11 @@ mz_realigned_t mz_realign(const mz_layer_t *l, int32_t c, int32_t mean, int32_t 
     int32_t r = ratio_q16(sd0, sd);
     int64_t target = v.bias + mz_rdiv((int64_t)mean0 * 65536, r) - mean;
     target = mz_clip(target, -l->b_max, l->b_max);
+    // From here on the file's values: a second realign does not correct what the first one did.
+    v.bias = (int32_t)mz_clip(l->bias[c], -l->b_max, l->b_max);
     v.bias += (int32_t)(((target - v.bias) * alpha) >> 8);
+    v.mult = mz_max(l->mult[c], 0);
+    v.shift = mz_sat(l->shift[c], MZ_SHIFT_MIN, MZ_SHIFT_MAX);
     if (v.mult == 0) {
         return v; // a dead channel has nothing to scale
     }

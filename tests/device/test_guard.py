@@ -1,0 +1,51 @@
+"""What the guard keeps, and what a stage may do again."""
+
+import pytest
+
+import microzo
+from microzo import guard
+
+
+@pytest.mark.parametrize(
+    ("strict", "gain", "loss", "kept"),
+    [
+        (False, 1, 9, True), (False, 0, -1, True), (False, 0, 0, False), (False, -1, -9, False),
+        (True, 1, 9, False), (True, 1, 0, False), (True, 1, -1, True), (True, 0, -1, True),
+        (True, 0, 0, False), (True, -1, -9, False),
+    ],
+)  # fmt: skip
+def test_what_helps(strict, gain, loss, kept):
+    assert guard.helps(strict, 50 + gain, 700 + loss, 50, 700) is kept
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("realign", True), ("refilter", False)])
+def test_refilter_alone_has_to_lower_the_loss_too(kind, kept, model, data, monkeypatch):
+    """Both stages see one more right sample and a higher loss."""
+    scores = iter(((20, 100), (21, 101)))
+
+    def measure(self):
+        self.correct, self.loss = next(scores)
+
+    monkeypatch.setattr(guard.Guard, "measure", measure)
+    made = microzo.recipe("refilter")
+    made["samples"] = 40
+    made["stages"] = [stage for stage in made["stages"] if stage["kind"] == kind]
+    trainer = microzo.Trainer(model, recipe=made)
+    for _ in trainer.run(data):
+        pass
+    assert trainer.outcomes()[0].startswith(f"{kind} {'kept' if kept else 'rolled back'}")
+
+
+def repeated(model, data, stages):
+    made = microzo.recipe("realign")
+    made["samples"] = 40
+    made["stages"] = [dict(made["stages"][0], guard="", **changes) for changes in stages]
+    for _ in microzo.Trainer(model, recipe=made).run(data):
+        pass
+    return bytes(model.state)
+
+
+@pytest.mark.parametrize("alpha", (256, 100))
+def test_a_second_realign_finds_what_the_first_found(alpha, model_path, data):
+    once = repeated(microzo.load(model_path), data, [{"alpha": alpha}])
+    assert repeated(microzo.load(model_path), data, [{"alpha": alpha}] * 3) == once
