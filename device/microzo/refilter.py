@@ -16,7 +16,7 @@ from .realign import Realign
 
 
 class Refilter(Realign):
-    """Steps: the filters, then those of realign. estimate(step) fills `record`; that of the filters
+    """Steps: the filters, then those of realign. estimate(step) fills `record`; the first one
     allocates."""
 
     def __init__(self, model, spec, seed, node):
@@ -29,9 +29,7 @@ class Refilter(Realign):
         self._sum = array("i", memory.take("sums of patches", 4 * k))
         self._products = array("i", memory.take("products of patches", 4 * cells))
         self._matrix = array("q", memory.take("covariance of patches", 8 * cells))
-        self._filters = record.new(
-            record.FILTER, 2 * model.plan[L.op_base(0) + L.OUT_C] * k, node
-        )
+        self._filters = record.new(record.FILTER, 2 * model.plan[L.op_base(0) + L.OUT_C] * k, node)
         self.steps = len(self._ops) + 1
 
     def prepare(self, data, index, label, cache):

@@ -32,11 +32,15 @@ def run_of(recipe, corruption, severity, seed, test_images, data, label=""):
 
 
 def recipe_of(name):
-    """A recipe by name; the stages of several one after another for ``realign+head``."""
+    """A recipe by name; the stages of several one after another for ``realign+head``, but for what
+    is there already."""
     first, *others = name.split("+")
     made = microzo.recipe(first)
     for other in others:
-        made["stages"] += microzo.recipe(other)["stages"]
+        more = microzo.recipe(other)
+        made["stages"] += [stage for stage in more["stages"] if stage not in made["stages"]]
+        if "split" in more:
+            made["split"] = more["split"]
     made["name"] = name
     return made
 
