@@ -117,7 +117,7 @@ RECIPES = {
     "qzo-ff": {"holdout": 0, "stages": (_QZO_FF,)},
     "zoqo": {"holdout": 0, "stages": (_ZOQO,)},
     "node": {"holdout": 0, "stages": (_REALIGN, _NODE)},
-    "channel": {"holdout": 0, "stages": (_REALIGN, _CHANNEL)},
+    "channel": {"holdout": 0, "stages": (_REALIGN, _REFILTER, _CHANNEL)},
     "scales": {"holdout": 0, "stages": (_SCALES,)},
     "pmt": {"holdout": 0, "split": "size", "stages": (_PMT_WEIGHTS, _PMT_NODES)},
     "forward_only": {"holdout": 0, "stages": (_REALIGN, _REFILTER, _SPSA)},
