@@ -55,8 +55,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
                 double,
             )
             if spec is not None:
-                if not labelled and spec["guard"] != "free":
-                    spec["guard"] = ""
+                if not labelled and spec["guard"]:
+                    spec["guard"] = _free_guard(spec)
                 program["stages"].append(spec)
     if layers not in ("auto", "all") and all(s["kind"] not in CHOSEN for s in recipe["stages"]):
         program["notes"].append("layers is for %s, which this recipe has not" % ", ".join(CHOSEN))
@@ -68,9 +68,12 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
 
 
 def _needs_labels(stage):
-    if stage["kind"] == "refilter":  # they guard it, unless that was changed
-        return stage["guard"] not in ("free", "")
-    return stage["kind"] not in ("realign", "entropy")
+    return stage["kind"] not in ("realign", "refilter", "entropy")
+
+
+def _free_guard(spec):
+    """The guard of a stage when there are no labels: realign alone goes without."""
+    return "free" if spec["guard"] == "free" or spec["kind"] == "refilter" else ""
 
 
 def _fitting(model, program, choices, room, double):

@@ -215,15 +215,20 @@ def test_it_is_left_out_where_it_cannot_be(colour, tmp_path, model):
     assert "no refilter, the model file holds no covariance" in " ".join(trainer.program["notes"])
 
 
-def test_without_labels_it_needs_another_guard(colour, tmp_path):
+@pytest.mark.parametrize("guard", ("all", "held", "free", ""))
+def test_without_labels_it_has_the_guard_that_needs_none(guard, colour, tmp_path):
     data = microzo.ArrayData(noisy(smooth(80, 2), 3))
     made = microzo.recipe("refilter")
     made["samples"] = 80
-    trainer, _ = run(colour, data, made, tmp_path, "a")
-    assert [s["kind"] for s in trainer.program["stages"]] == ["realign"]
-    made["stages"][1]["guard"] = "free"
-    trainer, _ = run(microzo.load(colour.path), data, made, tmp_path, "b")
-    assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "refilter"]
+    made["stages"][1]["guard"] = guard
+    trainer, journal = run(colour, data, made, tmp_path)
+    stages = trainer.program["stages"]
+    assert [(s["kind"], s["guard"]) for s in stages] == [
+        ("realign", ""), ("refilter", "free" if guard else ""),
+    ]  # fmt: skip
+    again = microzo.load(colour.path)
+    assert microzo.replay(again, journal) is True
+    assert bytes(again.state) == bytes(colour.state)
 
 
 def test_live_samples_are_refused(colour):

@@ -93,11 +93,11 @@ def test_harmful_stage_is_rolled_back(model, data):
     assert str(model.evaluate(data)) == str(untouched)
 
 
-def test_no_labels_means_realign_alone(model, data_paths):
+def test_no_labels_means_realign_and_refilter(model, data_paths):
     unlabelled = microzo.Dataset(data_paths[0])
     trainer = microzo.Trainer(model)
     stages = {step.stage for step in trainer.run(unlabelled)}
-    assert stages == {"realign"}
+    assert stages == {"realign", "refilter"}
     assert any("no labels" in note for note in trainer.program["notes"])
     assert "without labels" in trainer.outcomes()[0]
 
@@ -105,7 +105,7 @@ def test_no_labels_means_realign_alone(model, data_paths):
 def test_steps_are_told(model, data):
     trainer = microzo.Trainer(model, small.short("default"))
     told = [str(step) for step in trainer.run(data, steps=5)]
-    assert len(told) == 3 + (3 + 1 + 3) + 5
+    assert len(told) == 3 + (1 + 3) + 5
     assert (
         told[-1].startswith("step 5/5 loss ")
         and " acc " in told[-1]

@@ -79,7 +79,7 @@ def test_points_lie_where_their_values_are():
 def test_parts_name_what_there_is(part):
     assert set(part.shifts) <= dict(networks.reporting(part.data)).keys()
     assert set(part.yardsticks) <= accuracy.YARDSTICKS.keys()
-    for name, changes in part.recipes:
+    for name, changes, *_ in part.recipes:
         microzo.recipes.check(runs.settings(runs.recipe_of(name), changes))
 
 

@@ -7,7 +7,8 @@ from . import networks
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """``recipes``: (names of runs.recipe_of, changes of runs.settings) each."""
+    """``recipes``: (names of runs.recipe_of, changes of runs.settings) each, and a label if it is
+    not the name."""
 
     data: str
     recipes: tuple
@@ -31,9 +32,11 @@ DEMO = (  # methods.md; realign+tail: default without refilter
     "realign refilter head tail realign+tail default spsa forward_only elastic qzo-ff zoqo scales "
     "node channel pmt"
 )
+NO_LABELS = ("refilter", ("realign.guard=", "refilter.guard=free"), "refilter, no labels")
 ALL_YARDSTICKS = ("bp", "bp-bias-scale", "bp-head", "bp-statistics")
 RESNET = (
     *plain("realign refilter"),
+    NO_LABELS,
     *plain(
         "default channel realign+tail refilter+head realign+head head spsa forward_only node",
         "samples=1000",
@@ -45,11 +48,11 @@ QUICK = (
     Part("keywords", plain("realign default"), 256, 1, 240, ("contrast",), ()),
 )
 FULL = (
-    Part("fashion", plain(DEMO), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
+    Part("fashion", (*plain(DEMO), NO_LABELS), 256, 3, 4000, _all("fashion"), ALL_YARDSTICKS),
     Part("cifar10", RESNET, 1000, 3, 1000, _all("cifar10"), ALL_YARDSTICKS),
     Part(
         "keywords",
-        plain("realign refilter head spsa realign+tail default"),
+        (*plain("realign refilter head spsa realign+tail default channel"), NO_LABELS),
         256,
         3,
         240,

@@ -31,10 +31,13 @@ def rows_of(part, folder, jobs, with_torch, kept):
         for seed in range(part.seeds):
             for yardstick in part.yardsticks if with_torch else ():
                 base.append(job(part, name, severity[name], seed, yardstick))
-            for recipe, changes in part.recipes:
+            for recipe, changes, *label in part.recipes:
                 made = runs.settings(runs.recipe_of(recipe), changes)
-                run = runs.run_of(made, name, severity[name], seed, part.test_images, part.data)
-                wanted[run] = name, seed, recipe
+                label = label[0] if label else recipe
+                run = runs.run_of(
+                    made, name, severity[name], seed, part.test_images, part.data, label
+                )
+                wanted[run] = name, seed, label
     if kept:
         base = [j for j in base if accuracy.Cache(folder).get(j) is not None]
         wanted = {run: at for run, at in wanted.items() if runs.kept(run, folder) is not None}
