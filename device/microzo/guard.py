@@ -33,8 +33,11 @@ class Guard:
 
 
 def helps(strict, correct, loss, correct_before, loss_before):
-    """A stage is kept if accuracy rose, or is equal with a lower loss; strict: in both cases only
-    with a lower loss, which chance does not give as often."""
+    """A stage is kept if accuracy rose, or is equal with a lower loss.
+
+    strict, for stages that learn without labels: only with a lower loss, which chance gives less
+    often than one more right sample.
+    """
     if loss < loss_before:
         return correct >= correct_before
     return not strict and correct > correct_before

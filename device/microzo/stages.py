@@ -6,7 +6,6 @@ from . import record
 
 KINDS = ("?", "realign", "head", "tail", "spsa", "elastic", "node", "entropy", "refilter")
 REALIGN = ("realign", "refilter")  # kinds that use all samples, and no labels
-STRICT = ("refilter",)  # kinds that the guard keeps by accuracy and loss, not by accuracy alone
 GRADIENTS = ("head", "tail", "elastic", "node")  # kinds that fill gradient buffers
 
 _CODE = {

@@ -18,16 +18,21 @@ def test_what_helps(strict, gain, loss, kept):
     assert guard.helps(strict, 50 + gain, 700 + loss, 50, 700) is kept
 
 
-@pytest.mark.parametrize(("kind", "kept"), [("realign", True), ("refilter", False)])
-def test_refilter_alone_has_to_lower_the_loss_too(kind, kept, model, data, monkeypatch):
-    """Both stages see one more right sample and a higher loss."""
+@pytest.mark.parametrize(
+    ("name", "kind", "kept"),
+    [("realign", "realign", False), ("refilter", "refilter", False), ("head", "head", True)],
+)
+def test_what_learns_without_labels_has_to_lower_the_loss_too(
+    name, kind, kept, model, data, monkeypatch
+):
+    """Every stage sees one more right sample and a higher loss."""
     scores = iter(((20, 100), (21, 101)))
 
     def measure(self):
         self.correct, self.loss = next(scores)
 
     monkeypatch.setattr(guard.Guard, "measure", measure)
-    made = microzo.recipe("refilter")
+    made = microzo.recipe(name)
     made["samples"] = 40
     made["stages"] = [stage for stage in made["stages"] if stage["kind"] == kind]
     trainer = microzo.Trainer(model, recipe=made)
