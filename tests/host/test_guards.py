@@ -1,0 +1,28 @@
+"""The study of guards says what a guarded run does."""
+
+import json
+
+import pytest
+
+import microzo
+from microzo_host.study import accuracy, guards, networks, runs
+
+
+@pytest.mark.parametrize("labelled", (True, False))
+def test_it_foresees_what_a_run_keeps(labelled, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(accuracy, "BUILD", tmp_path)
+    guards.main(["mnist", "noise:2", "--samples", "40", "--test-images", "50"])
+    assert "noise:2" in capsys.readouterr().out
+    found = json.loads((tmp_path / "study" / "guards.json").read_text())
+    assert [row["stage"] for row in found] == ["realign", "refilter"]
+    made = runs.settings(runs.recipe_of("refilter"), ["samples=40", "realign.guard="])
+    made["stages"][1]["guard"] = "all" if labelled else "free"
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(networks.model_bytes("mnist"))
+    job = accuracy.Job("noise", 2, 0, "", 50, "mnist", 40)
+    trainer = microzo.Trainer(microzo.load(str(path)), made, seed=0)
+    for _ in trainer.run(microzo.ArrayData(*accuracy.adaptation(job, 40))):
+        pass
+    key = "kept" if labelled else "kept_without_labels"
+    word = "kept" if found[1][key] else "rolled back"
+    assert trainer.outcomes()[1].startswith(f"refilter {word}")
