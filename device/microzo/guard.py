@@ -35,8 +35,8 @@ class Guard:
 def helps(strict, correct, loss, correct_before, loss_before):
     """A stage is kept if accuracy rose, or is equal with a lower loss.
 
-    strict, for stages that learn without labels: only with a lower loss, which chance gives less
-    often than one more right sample.
+    strict, for stages that learn without labels and are guarded with them: only with a lower
+    loss, which chance gives less often than one more right sample.
     """
     if loss < loss_before:
         return correct >= correct_before

@@ -978,7 +978,7 @@ def realign(plan, blob, state, op, stats, alpha, out):
             _get("<i", blob, o[L.STAT_OFF] + 4 * (channels + c)),
         )
         target = _get("<i", stats, 4 * c), _get("<i", stats, 4 * (channels + c))
-        held = net.bias(o, c), *net.scale(o, c)
+        held = (net.bias(o, c),) + net.scale(o, c)
         values = _realigned(held, net.file(o, c), clean, target, alpha, o[L.B_MAX])
         for i in range(3):
             pack_into("<i", out, 4 * (i * channels + c), values[i])

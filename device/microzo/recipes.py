@@ -4,16 +4,16 @@ samples: how many are drawn; holdout: per cent of them kept from training for th
 split: (may be left out) which operators spsa and node stages share: "size", or the first one of
 those that node trains (split.py);
 stages, in order:
-  realign  alpha 1..256 (256: the whole correction)
+  realign  alpha 1..256 (256: the whole correction); starts from the file's scales and biases
   refilter the first convolution's filters by the covariance of the input's patches, then realign
            again: patches a sample, ridge (halvings of the mean variance that is added), alpha;
-           starts from the file's values: what was trained there before is lost
+           starts from the file's filters: what was trained there before is lost
   head     exact gradient of the last dense layer: epochs, batch, decay (momentum 1 - 2^-decay,
            0: none), head_shift (halvings of the step that rate.py finds for the model)
   tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
-           same where no realign was kept before), clip, what (1 weights, 2 biases, 4 scales: add
-           them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for
+           same where no realign or refilter was kept before), clip, what (1 weights, 2 biases, 4
+           scales: add them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for
            all probes of a step, which then share its samples), rule ("value", "sign", "spread":
            rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
            one operator, in turn), gns (1: gradient-norm scaling)

@@ -466,7 +466,7 @@ class Trainer:
         if guard is not None:
             guard.measure()
             kept = helps(
-                spec["kind"] in stages.REALIGN,
+                spec["kind"] in stages.REALIGN and spec["guard"] != "free",
                 guard.correct, guard.loss, self.at.correct, self.at.loss,
             )  # fmt: skip
         after = self.at.next(kept, guard.correct if guard else 0, guard.total if guard else 0)

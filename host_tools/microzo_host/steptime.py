@@ -61,8 +61,7 @@ class Costs:
             mean = samples * (sum(each) // len(each) + self.python)
             if kind == "realign":
                 return mean
-            steps = 2 * len(each) + 1  # the first of them are short
-            return (mean * len(each) + self._filters(stage, samples)) // steps
+            return (mean * len(each) + self._filters(stage, samples)) // (len(each) + 1)
         if kind in ("spsa", "elastic", "entropy"):
             return self._zeroth(stage)
         if kind == "node":

@@ -143,6 +143,21 @@ def test_a_collapse_lowers_entropy_and_is_told_apart(model, mild):
     assert guard.correct < information // 4
 
 
+def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled):
+    """Shifted images all look the same to it: that predictions differ raises their entropy, too."""
+    made = small.short("entropy")
+    made["stages"] = made["stages"][:1]
+    scores = []
+    for _ in range(2):
+        guard = freeguard.FreeGuard(model, unlabelled, range(40))
+        guard.measure()
+        scores.append((guard.correct, guard.loss))
+        if len(scores) == 1:
+            (line,) = small.train(model, unlabelled, made).outcomes()
+    assert scores[1][0] > scores[0][0] and scores[1][1] > scores[0][1]
+    assert line.startswith("realign kept: information")
+
+
 def test_a_harmful_stage_is_rolled_back_without_labels(model, mild, tmp_path):
     made = small.short("entropy")
     made["stages"] = made["stages"][1:]

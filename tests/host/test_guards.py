@@ -13,7 +13,7 @@ def test_it_foresees_what_a_run_keeps(labelled, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(accuracy, "BUILD", tmp_path)
     guards.main(["mnist", "noise:2", "--samples", "40", "--test-images", "50"])
     assert "noise:2" in capsys.readouterr().out
-    found = json.loads((tmp_path / "study" / "guards.json").read_text())
+    found = json.loads((tmp_path / "study" / "guards-mnist.json").read_text())
     assert [row["stage"] for row in found] == ["realign", "refilter"]
     made = runs.settings(runs.recipe_of("refilter"), ["samples=40", "realign.guard="])
     made["stages"][1]["guard"] = "all" if labelled else "free"

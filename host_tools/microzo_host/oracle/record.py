@@ -192,8 +192,15 @@ class Net:
 
     def scale(self, o):
         """(mult, shift), int64 arrays."""
-        mult, shift = self.state_scale(o) or self.blob_scale(o)
-        return mult.astype(np.int64), shift.astype(np.int64)
+        return _safe(self.state_scale(o) or self.blob_scale(o))
+
+    def file_scale(self, o):
+        return _safe(self.blob_scale(o))
+
+
+def _safe(scale):
+    mult, shift = scale
+    return np.maximum(mult.astype(np.int64), 0), np.clip(shift.astype(np.int64), -31, 30)
 
 
 def check_shape(o):

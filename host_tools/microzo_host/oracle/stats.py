@@ -51,7 +51,7 @@ def renormalize(p, shift):
 def realign(net, o, target, alpha):
     """int64[3, C]: bias, mult, shift of operator o moved to the target statistics int32[2, C]."""
     held = np.stack([net.bias(o), *net.scale(o)])
-    file = np.stack([net.file_bias(o), *net.blob_scale(o)])
+    file = np.stack([net.file_bias(o), *net.file_scale(o)])
     channels = (table.T.tolist() for table in (held, file, net.clean(o), target))
     rows = [realign_channel(*channel, alpha, o.b_max) for channel in zip(*channels, strict=True)]
     return np.array(rows, np.int64).T

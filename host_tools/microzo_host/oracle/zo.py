@@ -32,11 +32,6 @@ def scale_signs(o, seed):
     return rng.signs(seed, 4 * o.tid + 3, 1, o.out_c)[0]
 
 
-def safe_scale(net, o):
-    mult, shift = net.scale(o)
-    return np.maximum(mult, 0), sat(shift, -31, 30)
-
-
 def renormalized(mult, shift):
     """Multipliers that left [2^30, 2^31) by at most a factor of two, and their shifts."""
     above, below = mult >= 1 << 31, (mult > 0) & (mult < 1 << 30)
@@ -48,7 +43,7 @@ def perturbation(sign, seed, wide, what, low, high, eps_shift):
     """`perturb` and `rescale` of a Reading: sign * eps * s on what trains in low..high-1."""
 
     def rescale(net, o):
-        mult, shift = safe_scale(net, o)
+        mult, shift = net.scale(o)
         if low <= o.index < high and what & L.MULTIPLIERS and o.ms_off >= 0:
             return renormalized(mult + sign * scale_signs(o, seed) * (mult >> 8), shift)
         return mult, shift
@@ -98,7 +93,7 @@ def update(net, low, high, what, shift, pairs):
             bias[...] = sat(bias - rsh(g * bias_steps(net, o), shift + 8), -o.b_max, o.b_max)
         if what & L.MULTIPLIERS and o.ms_off >= 0:
             g = sum((coef * scale_signs(o, seed) for seed, coef in pairs), np.int64(0))
-            mult, exponent = safe_scale(net, o)
+            mult, exponent = net.scale(o)
             moved = np.clip(mult - rsh(g * (mult >> 8), shift + 8), mult >> 1, 2 * mult)
             held_mult, held_shift = net.state_scale(o)
             held_mult[...], held_shift[...] = renormalized(moved, exponent)

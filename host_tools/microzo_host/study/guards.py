@@ -3,7 +3,7 @@
 Unguarded, realign and then refilter: what either of them changes on the samples, with labels
 (accuracy, loss) and without (information and entropy of the predictions), what the guards would
 say of it, and what it truly changes on test images. `clean` is a corruption here. Prints a table
-and writes build/study/guards.json.
+and writes build/study/guards-<data set>.json.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def rows(job):
             "entropy": (free[1][1] - free[0][1]) / 256,
             "kept": helps(True, *labels[1], *labels[0]),
             "kept_by_accuracy": helps(False, *labels[1], *labels[0]),
-            "kept_without_labels": helps(True, *free[1], *free[0]),
+            "kept_without_labels": helps(False, *free[1], *free[0]),
             "test": after.accuracy - before.accuracy,
         }  # fmt: skip
         before = after
@@ -92,7 +92,7 @@ def main(arguments=None):
                                args.data, args.samples)  # fmt: skip
             found += rows(job)
     show(found)
-    path = accuracy.BUILD / "study" / "guards.json"
+    path = accuracy.BUILD / "study" / f"guards-{args.data}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -11,6 +11,7 @@ import zlib
 
 import microzo
 import microzo.recipes
+import microzo.stages
 
 from . import accuracy, cluster, cost, networks
 
@@ -32,13 +33,16 @@ def run_of(recipe, corruption, severity, seed, test_images, data, label=""):
 
 
 def recipe_of(name):
-    """A recipe by name; the stages of several one after another for ``realign+head``, but for what
-    is there already."""
+    """A recipe by name; the stages of several one after another for ``realign+head``. What begins
+    with realign or refilter stages that came before goes on from there."""
     first, *others = name.split("+")
     made = microzo.recipe(first)
     for other in others:
         more = microzo.recipe(other)
-        made["stages"] += [stage for stage in more["stages"] if stage not in made["stages"]]
+        stages, before = more["stages"], list(made["stages"])
+        while stages and stages[0]["kind"] in microzo.stages.REALIGN and stages[0] in before:
+            stages = stages[1:]
+        made["stages"] += stages
         if "split" in more:
             made["split"] = more["split"]
     made["name"] = name
