@@ -13,10 +13,10 @@ stages, in order:
   tail     the same with the last convolution, whose halvings are conv_shift
   spsa     steps, probes x samples a step, shift (negative: larger steps), first_shift (the
            same where no realign or refilter was kept before), clip, what (1 weights, 2 biases, 4
-           scales: add them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one clean loss for
-           all probes of a step, which then share its samples), rule ("value", "sign", "spread":
-           rules.py), schedule ("step", "cosine", "constant"), by_layer (1: every step perturbs
-           one operator, in turn), gns (1: gradient-norm scaling)
+           scales: add them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one
+           clean loss for all probes of a step, which then share its samples), rule ("value",
+           "sign", "spread": rules.py), schedule ("step", "cosine", "constant"), by_layer (1:
+           every step perturbs one operator, in turn), gns (1: gradient-norm scaling)
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
   entropy  spsa without labels, on the entropy of the predictions and the mismatch of the last
            features' statistics, which weighs `stats` sixteenths; sides 2

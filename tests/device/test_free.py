@@ -144,7 +144,7 @@ def test_a_collapse_lowers_entropy_and_is_told_apart(model, mild):
 
 
 def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled):
-    """Shifted images all look the same to it: that predictions differ raises their entropy, too."""
+    """Shifted images look the same to it; that predictions differ raises their entropy, too."""
     made = small.short("entropy")
     made["stages"] = made["stages"][:1]
     scores = []
