@@ -131,12 +131,10 @@ class Node:
         opening[record.HEADER + 15] = max(0, min(28, shift + spec["head_shift"]))
 
     def _norm_scaling(self):
-        if not self._spec["gns"]:
-            return 0
         plan = self._model.plan
         operators = self.gradient.several or (self.gradient.conv,)
         d = sum(planner.out_size(plan, L.op_base(op)) for op in operators)
-        return norm_scaling(self._batch * self._spec["probes"], d)
+        return norm_scaling(self._spec["gns"], self._batch * self._spec["probes"], d)
 
     def resume(self, opening):
         """Takes the step sizes from the STAGE record."""

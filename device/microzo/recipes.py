@@ -16,12 +16,13 @@ stages, in order:
            scales: add them), mode (1: 16-bit weights), eps_shift, sides (2: antithetic; 1: one
            clean loss for all probes of a step, which then share its samples), rule ("value",
            "sign", "spread": rules.py), schedule ("step", "cosine", "constant"), by_layer (1:
-           every step perturbs one operator, in turn), gns (1: gradient-norm scaling)
+           every step perturbs one operator, in turn), gns (gradient-norm scaling, 1: its root, 2:
+           plain)
   elastic  spsa of all but the head, with the exact gradient of the head: decay, head_shift
   entropy  spsa without labels, on the entropy of the predictions and the mismatch of the last
            features' statistics, which weighs `stats` sixteenths; sides 2
   node     epochs, batch, probes for each sample, eps (output LSBs), clip (Q12 nats), conv_shift
-           (halvings of a step of one weight LSB), gns (1: gradient-norm scaling), train_head,
+           (halvings of a step of one weight LSB), gns (as for spsa), train_head,
            head_shift, decay, mode, model_wise (1: the outputs of all chosen operators are
            perturbed in one pair of passes and all of them learn from it; 0: those of one),
            per_channel (1: all positions of a channel are moved by the same sign)
@@ -145,7 +146,7 @@ _RANGES = {
     "sides": (1, 2),
     "share": (0, 1),
     "by_layer": (0, 1),
-    "gns": (0, 1),
+    "gns": (0, 2),
     "stats": (0, 255),
     "train_head": (0, 1),
     "model_wise": (0, 1),

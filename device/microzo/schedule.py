@@ -5,13 +5,15 @@ SCHEDULES = ("step", "cosine", "constant")
 _COSINE = (256, 254, 246, 234, 219, 199, 177, 153, 128, 103, 79, 57, 37, 22, 10, 2, 0)
 
 
-def norm_scaling(nq, d):
-    """Halvings of a step of fixed length that gradient-norm scaling nq / (nq + d - 1) asks for
-    (arXiv 2411.05873): half of its log2, as an estimate from nq probes is longer than the gradient
-    of d values by the root of the inverse."""
+def norm_scaling(kind, nq, d):
+    """Halvings of a step that gradient-norm scaling nq / (nq + d - 1) asks for (arXiv 2411.05873).
+
+    kind 0: none; 1: half of its log2, for steps of fixed length: an estimate from nq probes is
+    longer than the gradient of d values by the root of the inverse; 2: all of it, as published.
+    """
     ratio = (nq + d - 1) * 16 // nq
     halvings = 0
-    while ratio > 32 << 2 * halvings:
+    while kind and ratio > (32 << 2 * halvings if kind == 1 else 22 << halvings):
         halvings += 1
     return halvings
 

@@ -61,12 +61,10 @@ class Zo:
     def _scalings(self, spec):
         """Halvings of the step by gradient-norm scaling, one for each group that is perturbed
         together."""
-        if not spec["gns"]:
-            return bytes(max(1, len(self._turns)))
         sizes = [self._values(i, spec["what"]) for i in spec["ops"]]
         nq = self._probes
         groups = sizes if self._turns else (sum(sizes),)
-        return bytes(norm_scaling(nq, max(1, d)) for d in groups)
+        return bytes(norm_scaling(spec["gns"], nq, max(1, d)) for d in groups)
 
     def _values(self, op, what):
         """How many values of an operator are perturbed."""

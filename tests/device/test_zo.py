@@ -168,8 +168,10 @@ def test_by_layer_moves_one_operator_a_step(model, data):
     assert [m.index(True) for m in moved] == [1, 2, 3, 0, 1] and all(sum(m) == 1 for m in moved)
 
 
-def test_norm_scaling_is_half_the_log_of_its_factor():
-    assert [schedule.norm_scaling(q, d) for q, d in ((1, 1), (1, 64), (1, 1 << 14))] == [0, 3, 7]
+@pytest.mark.parametrize(("kind", "wanted"), [(0, [0, 0, 0]), (1, [0, 3, 7]), (2, [0, 6, 14])])
+def test_norm_scaling_is_the_log_of_its_factor_or_half_of_it(kind, wanted):
+    sizes = ((1, 1), (1, 64), (1, 1 << 14))
+    assert [schedule.norm_scaling(kind, q, d) for q, d in sizes] == wanted
 
 
 @pytest.mark.parametrize(
