@@ -140,6 +140,7 @@ def settings():
     """Variants of the settings of zeroth-order stages, to be looked at, not tested."""
     return [
         variant("spsa"),
+        variant("spsa, share", share=1),
         variant("spsa, direction gauss", direction="gauss"),
         variant("spsa, rows qas", rows="qas"),
         variant("spsa, rows kernel", rows="kernel"),
