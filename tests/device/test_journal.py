@@ -237,6 +237,7 @@ def test_interrupted_then_resumed_by_another_process(tmp_path, model_path, data)
                 os.remove(path)
                 model = None
                 break
+            trainer = None  # closes its journal: a process that is gone writes nothing later
             if os.path.exists(path) and rng.random() < 0.5:
                 _tear(path, rng)
             if not os.path.exists(path):
