@@ -66,6 +66,7 @@ class Prediction:
     parts: dict
     flash: dict
     peak: int
+    cached_sample: int
     needed: int
     fits: bool
     macs_forward: int
@@ -92,7 +93,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     after = needed["sample buffers"] // 2  # which a run takes after the cache has its share
     passing = _passing(model.plan, program, needed["trained values"])
     free = heap - used + after - microzo.trainer._CACHE_RESERVE
-    cache = _cache(model, program, free, passing)
+    cache, cached_sample = _cache(model, program, free, passing)
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
         **needed, "cache of prefixes": cache,
@@ -107,6 +108,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         parts=parts,
         flash=_flash(model, path, program, needed, romfs),
         peak=sum(parts.values()),
+        cached_sample=cached_sample,
         needed=ram - space + sum(needed.values()),
         fits=sum(needed.values()) <= space,
         macs_forward=_macs(model.plan, 0),
@@ -223,9 +225,9 @@ def _native():
 
 
 def _cache(model, program, room, passing):
-    """Bytes of cached prefixes, in whole samples, of the stage that takes most of `room`. Stages
-    behind realign have the bytes that were only `passing`, too."""
-    most = 0
+    """(bytes of cached prefixes, in whole samples; bytes of one of them) of the stage that takes
+    most of `room`. Stages behind realign have the bytes that were only `passing`, too."""
+    most = 0, 0
     for stage in program["stages"]:
         if stage["kind"] not in microzo.stages.REALIGN:
             room += passing
@@ -239,7 +241,7 @@ def _cache(model, program, room, passing):
         microzo.plan.layout(plan, first, pins)
         size = plan[L.PIN_LEN]
         trained = program["samples" if stage["kind"] in microzo.stages.REALIGN else "train"]
-        most = max(most, size * min(trained, max(0, room) // size))
+        most = max(most, (size * min(trained, max(0, room) // size), size))
     return most
 
 

@@ -97,7 +97,7 @@ def test_board_and_host_agree(name, recipe, layers, full, builds, new_board, tmp
     assert run.adapted == adapted
     planned = ramplan.predict(model, recipe, layers, SAMPLES, romfs=True)
     assert planned.fits and run.ram_peak <= run.ram_limit
-    assert abs(planned.peak - run.ram_peak) <= 0.02 * run.ram_peak, (planned, run.ram_peak)
+    assert job.near(planned, run.ram_peak), (planned, run.ram_peak)
 
 
 @pytest.fixture
