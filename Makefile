@@ -108,13 +108,13 @@ study-packages: python ## What accuracy and study need: PyTorch
 	  boards/tools/python_env.sh $(PYTHON) dev,study
 
 accuracy: study-packages host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
-	@$(PY) -m microzo_host.study.accuracy
+	@$(PY) -m microzo_lab.accuracy
 
 study-quick: study-packages host-lib fashion ## Recipes against back-propagation, ten minutes
-	@$(PY) -m microzo_host.study.quick
+	@$(PY) -m microzo_lab.quick
 
 study: study-packages host-lib fashion ## The whole study, hours; goes on where it stopped
-	@$(PY) -m microzo_host.study.quick --full --page docs/study.md
+	@$(PY) -m microzo_lab.quick --full --page docs/study.md
 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
@@ -127,10 +127,10 @@ size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD
 	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
 
 repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.emulator --core $(CORE) --repl
+	@$(PY) -m microzo_host.board.emulator --core $(CORE) --repl
 
 board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.emulator --core $(CORE)
+	@$(PY) -m microzo_host.board.emulator --core $(CORE)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .

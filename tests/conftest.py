@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from microzo_host.emulator import Board
+from microzo_host.board.emulator import Board
 
 
 def pytest_configure():

@@ -12,7 +12,7 @@ import gc
 import json
 
 import microzo
-from microzo import files
+from microzo.board import files
 
 SETTINGS = {
     "model": "model.safetensors",

@@ -12,13 +12,13 @@ import sys
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Dataset": "dataset",
-    "ArrayData": "dataset",
-    "Trainer": "trainer",
-    "resume": "trainer",
-    "replay": "replayer",
-    "use": "backend",
-    "kernels": "backend",
+    "Dataset": "data.sources",
+    "ArrayData": "data.sources",
+    "Trainer": "train.trainer",
+    "resume": "train.trainer",
+    "replay": "train.replay",
+    "use": "kernel.choice",
+    "kernels": "kernel.choice",
 }
 
 
@@ -37,33 +37,29 @@ def _module(name, wanted):
 
 def forget(name):
     """A board lets go of the code of microzo.name; it is imported again when next asked for."""
-    if sys.implementation.name != "cpython" and "microzo." + name in sys.modules:
-        del sys.modules["microzo." + name]
-        if name in globals():
-            del globals()[name]
+    full = "microzo." + name
+    if sys.implementation.name != "cpython" and full in sys.modules:
+        del sys.modules[full]
+        parent, _, leaf = full.rpartition(".")
+        delattr(sys.modules[parent], leaf)
 
 
 def load(path):
     """The Model in a .safetensors file; see loader.py."""
     try:
-        return _module("loader", "load").load(path)
+        return _module("net.load", "load").load(path)
     finally:
-        forget("loader")
+        forget("net.load")
 
 
 def recipe(name):
     """A fresh copy of the recipe of that name, a dict to change and to print; see recipes.py."""
-    return _module("recipes", "recipe").recipe(name)
+    return _module("recipes.names", "recipe").recipe(name)
 
 
 def __getattr__(name):
     # modules are imported when first asked for: code takes RAM on a board
     home = _HOMES.get(name)
-    try:
-        if home is None and not name.startswith("_"):
-            return _module(name, "")  # MicroPython's `from . import name` comes here
-    except ImportError:
-        pass
     if home is None:
         names = ", ".join(sorted(list(_HOMES) + ["load", "recipe"]))
         raise AttributeError("microzo has no %s; it has %s" % (name, names))

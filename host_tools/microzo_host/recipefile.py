@@ -4,7 +4,7 @@ import json
 import pathlib
 
 import microzo
-import microzo.recipes
+import microzo.recipes.names
 
 
 def read(name):
@@ -16,7 +16,7 @@ def read(name):
     except ValueError as error:  # no JSON, or no text
         raise ValueError(f"{name} is no JSON: {error}") from None
     try:
-        microzo.recipes.check(made)
+        microzo.recipes.names.check(made)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     return made

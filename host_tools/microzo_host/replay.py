@@ -6,7 +6,7 @@ import tempfile
 
 import microzo
 
-from . import modelfile
+from .model import file as modelfile
 
 
 @dataclasses.dataclass

@@ -9,8 +9,8 @@ import demo_step
 import nets as bench_nets
 import numpy as np
 
-from microzo import layout as L
-from microzo_host import steptime
+from microzo.net import words as L
+from microzo_host.plan import time as steptime
 
 TERMS = ("macs", "outputs", "weights")
 

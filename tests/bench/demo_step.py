@@ -5,7 +5,7 @@ import dataclasses
 
 import nets  # noqa: F401  (the paths)
 
-from microzo_host import emulator
+from microzo_host.board import emulator
 from microzo_host.demo import prepare, session
 
 # One run with the module as it is, one with every function of it timed; both make the same

@@ -1,7 +1,7 @@
 """From what firmware/bench.c prints to rows of kernels.json and step.json."""
 
-from microzo import layout as L
-from microzo import plan as planner
+from microzo.net import arena as planner
+from microzo.net import words as L
 
 SOURCES = {"int8": "int8", "master": "masters", "wide": "16w8a"}
 # (measure, kernel, passes) of a dense layer that is first in a probe

@@ -7,8 +7,8 @@ import struct
 import casegen
 import netgen
 
-from microzo import layout as L
-from microzo import plan as planner
+from microzo.net import arena as planner
+from microzo.net import words as L
 
 
 class LayerNetwork(netgen.Network):

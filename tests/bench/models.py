@@ -19,11 +19,13 @@ import costs
 from cores import CORES
 
 import microzo
-from microzo import layout as L
-from microzo import plan as planner
-from microzo_host import emulator, modelfile, push, romfs_image
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo_host.board import emulator, push
+from microzo_host.board import romfs as romfs_image
 from microzo_host.demo import prepare, session
 from microzo_host.importers import import_model
+from microzo_host.model import file as modelfile
 
 OUT = baremetal.ROOT / "build" / "bench"
 SHARED = baremetal.ROOT.parent / "shared" / "models"

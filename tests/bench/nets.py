@@ -11,7 +11,7 @@ for folder in ("tests/kernels", "device", "host_tools"):
 
 import netgen  # noqa: E402
 
-from microzo import layout as L  # noqa: E402
+from microzo.net import words as L  # noqa: E402
 
 
 class BenchNetwork(netgen.Network):

@@ -18,7 +18,7 @@ import pytest
 import targets
 from cores import CORES
 
-from microzo_host import oracle
+from microzo_host import reference as oracle
 
 CHUNK = 1000
 MORE = 10 if targets.FULL else 1

@@ -6,7 +6,7 @@ import onboard
 import pytest
 from onboard import evaluate
 
-from microzo_host.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
+from microzo_host.board.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
 
 
 def test_architecture_takes_armv7emsp_modules(stock_board):
@@ -178,7 +178,7 @@ def test_no_emulator_outlives_a_killed_host():
     import time
 
     code = (
-        "from microzo_host.emulator import Board; import os, time\n"
+        "from microzo_host.board.emulator import Board; import os, time\n"
         "b = Board().start(); print(b.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     out = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout

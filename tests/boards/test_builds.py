@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from microzo_host.emulator import CORES, ROOT, Board
+from microzo_host.board.emulator import CORES, ROOT, Board
 
 MODULE = """
 #include "py/runtime.h"

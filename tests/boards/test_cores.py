@@ -8,8 +8,9 @@ import onboard
 import pytest
 from onboard import evaluate
 
-from microzo_host import board_info, push
-from microzo_host.emulator import CORES, Board, BoardError
+from microzo_host.board import info as board_info
+from microzo_host.board import push
+from microzo_host.board.emulator import CORES, Board, BoardError
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 

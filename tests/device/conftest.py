@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import small
 
 import microzo
-from microzo import backend
+from microzo.kernel import choice as backend
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import sys
 import micropython
 
 import microzo
-from microzo import trainer as trainers
+from microzo.train import trainer as trainers
 
 model_path, x, y, journal, cases = sys.argv[1:]
 step = trainers.Trainer._step

@@ -1,7 +1,7 @@
 # Runs on MicroPython: reads records of a littlefs file in every order of two.
 import vfs
 
-from microzo import files
+from microzo.board import files
 
 BLOCK, RECORD, COUNT = 4096, 1024, 24
 

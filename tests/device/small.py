@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import microzo
-from microzo_host import modelfile, quantize
-from microzo_host.network import Layer, Network, forward
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+from microzo_host.model.network import Layer, Network, forward
 
 # (label, recipe, changes of its last stage, layers) that every interpreter runs with the same bits
 CASES = [(name, name, {}, "auto") for name in (

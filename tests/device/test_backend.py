@@ -8,9 +8,11 @@ from array import array
 import pytest
 
 import microzo
-from microzo import backend, pykernels
-from microzo import layout as L
-from microzo_host import native, oracle
+from microzo.kernel import choice as backend
+from microzo.kernel import python as pykernels
+from microzo.net import words as L
+from microzo_host import native
+from microzo_host import reference as oracle
 
 
 def test_native_comes_first():

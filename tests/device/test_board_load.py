@@ -5,7 +5,9 @@ import pathlib
 import pytest
 from mpremote.romfs import VfsRomWriter
 
-from microzo_host import board_info, emulator, push, romfs_image
+from microzo_host.board import emulator, push
+from microzo_host.board import info as board_info
+from microzo_host.board import romfs as romfs_image
 
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 NATMODS = pathlib.Path(__file__).parents[2] / "build" / "natmod"
@@ -75,6 +77,6 @@ def test_checks_are_forgotten_after_loading(model_path):
         text = board.exec(
             "import microzo, sys\n"
             "for _ in range(2): m = microzo.load('m.safetensors')\n"
-            "print([n for n in sys.modules if 'plancheck' in n])"
+            "print([n for n in sys.modules if 'net.check' in n])"
         )
     assert text.strip() == "[]"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import microzo
-from microzo import sampling
+from microzo.data import draw as sampling
 
 
 def save(folder, name, array):

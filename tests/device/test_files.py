@@ -2,7 +2,7 @@
 
 import pathlib
 
-from microzo_host import emulator
+from microzo_host.board import emulator
 
 HERE = pathlib.Path(__file__).parent
 

@@ -5,9 +5,11 @@ import pytest
 import small
 
 import microzo
-from microzo import confidence, freeguard
-from microzo import layout as L
-from microzo_host import native, oracle
+from microzo.net import words as L
+from microzo.train import freeguard
+from microzo.zo import confidence
+from microzo_host import native
+from microzo_host import reference as oracle
 
 
 def set_logits(model, logits):

@@ -3,7 +3,7 @@
 import pytest
 
 import microzo
-from microzo import guard
+from microzo.train import guard
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 import small
 
 import microzo
-from microzo import journal as journals
-from microzo import record
-from microzo_host import ramplan
+from microzo.journal import file as journals
+from microzo.journal import record
+from microzo_host.plan import ram as ramplan
 
 RECIPES = (
     "realign refilter head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "

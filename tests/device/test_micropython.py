@@ -10,7 +10,8 @@ import pytest
 import small
 
 import microzo
-from microzo_host import board_info, emulator, push
+from microzo_host.board import emulator, push
+from microzo_host.board import info as board_info
 
 SCRIPT = pathlib.Path(__file__).parent / "locked_steps.py"
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")

@@ -8,8 +8,8 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo_host import modelfile
+from microzo.net import words as L
+from microzo_host.model import file as modelfile
 
 
 def variant(tmp_path, content):
@@ -134,7 +134,7 @@ def test_a_full_file_system_is_told_and_overwrites_nothing(tmp_path, model, monk
         yield b"some"
         raise OSError(28, "ENOSPC")
 
-    monkeypatch.setattr("microzo.export._parts", parts)
+    monkeypatch.setattr("microzo.net.save._parts", parts)
     with pytest.raises(OSError, match="no room for .*adapted.safetensors in its file system"):
         model.save(str(path))
     assert path.read_bytes() == b"mine" and list(tmp_path.iterdir()) == [path]

@@ -5,10 +5,15 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import modelwise, program, pykernels, record
-from microzo import plan as planner
-from microzo_host import native, oracle, ramplan
+from microzo.journal import record
+from microzo.kernel import python as pykernels
+from microzo.methods import modelwise
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo.recipes import resolve as program
+from microzo_host import native
+from microzo_host import reference as oracle
+from microzo_host.plan import ram as ramplan
 
 
 def stage(samples=40, **changes):

@@ -7,8 +7,8 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import plan as planner
+from microzo.net import arena as planner
+from microzo.net import words as L
 
 
 def stage(**changes):

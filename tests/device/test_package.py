@@ -12,7 +12,7 @@ def test_package_lists_every_module_once():
     listed = json.loads((DEVICE / "package.json").read_text())
     targets = [target for target, _ in listed["urls"]]
     assert sorted(targets) == sorted(
-        f"microzo/{p.name}" for p in (DEVICE / "microzo").glob("*.py")
+        p.relative_to(DEVICE).as_posix() for p in (DEVICE / "microzo").rglob("*.py")
     )
     assert all((DEVICE / source).is_file() for _, source in listed["urls"])
     assert listed["version"] == microzo.__version__

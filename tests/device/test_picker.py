@@ -5,9 +5,11 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import picker, program
-from microzo_host import native, oracle
+from microzo.net import words as L
+from microzo.recipes import resolve as program
+from microzo.search import layers as picker
+from microzo_host import native
+from microzo_host import reference as oracle
 
 
 def recipe(**changes):

@@ -7,11 +7,13 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import plan as planner
-from microzo import record, wiener
-from microzo_host import modelfile, quantize
-from microzo_host.network import Layer, Network
+from microzo.journal import record
+from microzo.methods import wiener
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+from microzo_host.model.network import Layer, Network
 
 
 def colour_network(seed=4, side=9):
@@ -240,7 +242,7 @@ def test_live_samples_are_refused(colour):
 
 def test_the_record_holds_masters(colour, tmp_path):
     _, journal = run(colour, shifted(), recipe(), tmp_path)
-    from microzo.journal import Reader
+    from microzo.journal.file import Reader
 
     reader = Reader(colour.k, journal)
     found = []
@@ -254,7 +256,7 @@ def test_the_record_holds_masters(colour, tmp_path):
 
 @pytest.mark.parametrize("cut", (0, 2))
 def test_a_forged_record_of_another_length_is_refused(cut, colour, tmp_path):
-    from microzo import stages
+    from microzo.methods import stages
 
     opening = stages.stage_record(dict(recipe()["stages"][1]), 1, 7, 0)
     run(colour, shifted(), recipe(), tmp_path)

@@ -5,9 +5,17 @@ import pytest
 import small
 
 import microzo
-from microzo import directions, mask, oneop, options, record, rows, shaped, stages
-from microzo import layout as L
-from microzo_host import native, oracle
+from microzo.journal import record
+from microzo.methods import stages
+from microzo.net import one_operator as oneop
+from microzo.net import words as L
+from microzo.recipes import options
+from microzo.zo import directions
+from microzo.zo import factors as rows
+from microzo.zo import masks as mask
+from microzo.zo import probe as shaped
+from microzo_host import native
+from microzo_host import reference as oracle
 
 VARIANTS = (
     {"mask": "random", "one_in": 4},
@@ -199,7 +207,7 @@ def test_nearest_loses_what_stochastic_keeps_in_the_mean(model_path, data):
 
 
 def test_stochastic_rounding_has_no_bias(model):
-    from microzo import moves
+    from microzo.zo import update as moves
 
     model.place([(2, 1)])
     spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="stochastic",
@@ -218,7 +226,7 @@ def test_stochastic_rounding_has_no_bias(model):
 
 
 def test_feedback_fades_what_rounding_left_over(model):
-    from microzo import moves
+    from microzo.zo import update as moves
 
     model.place([(2, 1)])
     spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="feedback",
@@ -255,7 +263,7 @@ def test_kernel_factors_follow_the_kernels_lengths(model):
 
 def test_a_guided_record_moves_along_the_last_step(tmp_path, model_path, data):
     """Its first fresh coefficient is 0; the second half repeats the last step's pattern."""
-    from microzo import journal
+    from microzo.journal import file as journal
 
     path = str(tmp_path / "run")
     small.train(microzo.load(model_path), data, recipe(guided=1), journal=path)

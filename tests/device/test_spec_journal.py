@@ -6,7 +6,7 @@ import re
 import pytest
 
 import microzo
-from microzo import record
+from microzo.journal import record
 
 SPEC = (pathlib.Path(__file__).parents[2] / "SPEC.md").read_text()
 EXAMPLES = re.findall(r"```journal\n(.*?)\nbytes (.*?)\n```", SPEC)

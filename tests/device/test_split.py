@@ -4,7 +4,8 @@ import pytest
 import small
 
 import microzo
-from microzo import program, split
+from microzo.recipes import allocate as split
+from microzo.recipes import resolve as program
 
 
 def stages(model, which, layers="auto"):
@@ -33,7 +34,7 @@ def test_nodes_share_the_epochs(model):
 def test_size_prefers_nodes_where_they_are_few_for_many_weights(model):
     """A convolution of 8192 weights and 64 nodes, and one of 64 weights and 8192 nodes."""
     plan, made = model.plan, microzo.recipe("pmt")
-    from microzo import layout as L
+    from microzo.net import words as L
 
     o = L.op_base(2)
     made["split"] = "size"

@@ -6,9 +6,11 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import pykernels, selection
-from microzo_host import native, oracle
+from microzo.kernel import python as pykernels
+from microzo.net import trainable as selection
+from microzo.net import words as L
+from microzo_host import native
+from microzo_host import reference as oracle
 
 RECIPES = (
     "realign refilter head tail spsa elastic qzo-ff zoqo scales node channel pmt "

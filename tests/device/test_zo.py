@@ -6,9 +6,11 @@ import pytest
 import small
 
 import microzo
-from microzo import layout as L
-from microzo import rules, schedule, watch
-from microzo_host import native, oracle
+from microzo.net import words as L
+from microzo.train import health as watch
+from microzo.zo import rules, schedule
+from microzo_host import native
+from microzo_host import reference as oracle
 
 VARIANTS = (
     {"sides": 1},

@@ -1,7 +1,7 @@
 # Runs on the board: begins a run or goes on with it, and saves the model when it is finished.
 # ruff: noqa: F821
 import microzo
-from microzo import files
+from microzo.board import files
 
 
 def begin():

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from microzo_host import emulator, push
+from microzo_host.board import emulator, push
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 

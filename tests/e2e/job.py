@@ -4,7 +4,9 @@ import dataclasses
 import pathlib
 
 import microzo
-from microzo import backend, journal, record
+from microzo.journal import file as journal
+from microzo.journal import record
+from microzo.kernel import choice as backend
 from microzo_host.demo import prepare, session
 
 RECIPES = ("realign", "head", "tail", "spsa", "forward_only", "default")

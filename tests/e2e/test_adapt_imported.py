@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 import microzo
-from microzo import layout as L
-from microzo import plan as planner
-from microzo_host import modelfile, push, ramplan, romfs_image
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo_host.board import push
+from microzo_host.board import romfs as romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
+from microzo_host.model import file as modelfile
+from microzo_host.plan import ram as ramplan
 
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 

@@ -3,8 +3,11 @@
 import job
 import pytest
 
-from microzo import backend
-from microzo_host import board_files, board_link, native, oracle, replay
+from microzo.kernel import choice as backend
+from microzo_host import native, replay
+from microzo_host import reference as oracle
+from microzo_host.board import files as board_files
+from microzo_host.board import link as board_link
 
 
 @pytest.fixture

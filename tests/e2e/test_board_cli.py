@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import microzo as device
-from microzo_host import board_link, push
+from microzo_host.board import link as board_link
+from microzo_host.board import push
 
 NATMODS = push.ROOT / "build" / "natmod"
 
@@ -28,7 +29,7 @@ def microzo(*args, timeout=300):
 @pytest.fixture(scope="module")
 def pushed(files, tmp_path_factory):
     """A board with an empty disk to which everything was pushed; and the push's report."""
-    from microzo_host.emulator import Board
+    from microzo_host.board.emulator import Board
 
     report = tmp_path_factory.mktemp("push") / "report.json"
     with Board() as board:

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from microzo_host import push
+from microzo_host.board import push
 
 
 def test_demo(builds, tmp_path):

@@ -7,9 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from microzo_host import emulator, layerwise, modelfile, push, romfs_image
+from microzo_host.board import emulator, push
+from microzo_host.board import romfs as romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
+from microzo_host.model import file as modelfile
+from microzo_host.reference import layerwise
 
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 pytest.importorskip("ai_edge_litert", reason="LiteRT is the reference")

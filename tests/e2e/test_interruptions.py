@@ -9,7 +9,9 @@ import time
 import job
 import pytest
 
-from microzo_host import board_files, board_link, emulator
+from microzo_host.board import emulator
+from microzo_host.board import files as board_files
+from microzo_host.board import link as board_link
 
 RECIPES = ("default", "forward_only")
 CUTS = {"few": 4, "full": 60}  # per recipe and test

@@ -7,9 +7,13 @@ import job
 import pytest
 
 import microzo
-from microzo import backend, journal, record
-from microzo_host import board_link, loaded, ramplan
+from microzo.journal import file as journal
+from microzo.journal import record
+from microzo.kernel import choice as backend
+from microzo_host.board import link as board_link
 from microzo_host.demo import prepare, session
+from microzo_host.plan import loaded
+from microzo_host.plan import ram as ramplan
 
 TRAIN_IMAGES = 256
 

@@ -9,7 +9,7 @@ import sys
 import job
 import pytest
 
-from microzo_host import push
+from microzo_host.board import push
 
 README = push.ROOT / "README.md"
 

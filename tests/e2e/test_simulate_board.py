@@ -5,9 +5,11 @@ import json
 import job
 
 import microzo
-from microzo import record
-from microzo_host import board_files, board_link, datasets
-from microzo_host.study import accuracy, networks, runs
+from microzo.journal import record
+from microzo_host.board import files as board_files
+from microzo_host.board import link as board_link
+from microzo_host.data import datasets
+from microzo_lab import accuracy, networks, runs
 
 
 def test_a_simulated_run_is_the_boards(start, files, tmp_path):

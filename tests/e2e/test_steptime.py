@@ -6,8 +6,10 @@ import job
 import pytest
 
 import microzo
-from microzo_host import emulator, ramplan, steptime
+from microzo_host.board import emulator
 from microzo_host.demo import session
+from microzo_host.plan import ram as ramplan
+from microzo_host.plan import time as steptime
 
 SCRIPT = """
 import microzo, time

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from microzo_host.network import BatchNorm, Layer, Network
+from microzo_host.model.network import BatchNorm, Layer, Network
 
 
 def weights(rng, *shape):

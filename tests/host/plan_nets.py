@@ -2,7 +2,7 @@
 
 from array import array
 
-from microzo import layout as L
+from microzo.net import words as L
 
 
 class Plan:

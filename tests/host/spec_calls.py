@@ -8,9 +8,9 @@ network of one operator.
 import struct
 from array import array
 
-from microzo import layout as L
-from microzo import plan as planner
-from microzo import plancheck
+from microzo.net import arena as planner
+from microzo.net import check as plancheck
+from microzo.net import words as L
 
 
 def one_op(**words):

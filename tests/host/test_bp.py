@@ -4,16 +4,10 @@ import networks
 import numpy as np
 import pytest
 
-from microzo_host import (
-    bp,
-    corruptions,
-    datasets,
-    demonet,
-    intforward,
-    network,
-    quantize,
-    torchnet,
-)
+from microzo_host.data import corruptions, datasets, demonet
+from microzo_host.model import network, quantize
+from microzo_host.reference import intforward
+from microzo_lab import bp, torchnet
 
 pytest.importorskip("torch")
 

@@ -4,11 +4,11 @@ import networks
 import numpy as np
 import pytest
 
-from microzo_host import torchnet
+from microzo_lab import torchnet
 
 t = pytest.importorskip("torch")
 
-from microzo_host.study import ceiling  # noqa: E402
+from microzo_lab import ceiling  # noqa: E402
 
 
 def made(chosen):

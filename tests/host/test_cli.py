@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from microzo_host import cli, datasets, demonet, modelfile, netfile, quantize
+from microzo_host import cli
+from microzo_host.data import datasets, demonet
+from microzo_host.model import file as modelfile
+from microzo_host.model import netfile, quantize
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,24 @@ import hashlib
 import numpy as np
 import pytest
 
-from microzo_host import (
-    board_files,
-    board_info,
-    board_link,
-    checks,
-    demonet,
-    modelfile,
-    push,
-    quantize,
-    romfs_image,
+from microzo_host.board import (
+    files as board_files,
 )
+from microzo_host.board import (
+    info as board_info,
+)
+from microzo_host.board import (
+    link as board_link,
+)
+from microzo_host.board import (
+    push,
+)
+from microzo_host.board import (
+    romfs as romfs_image,
+)
+from microzo_host.data import demonet
+from microzo_host.model import checks, quantize
+from microzo_host.model import file as modelfile
 
 
 def info(arch="armv7emsp", abi="6.3", **changes):

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from microzo_host import cli, compare, layerwise, modelfile, oracle, quantize
+from microzo_host import cli
+from microzo_host import reference as oracle
 from microzo_host.importers import import_model
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+from microzo_host.reference import compare, layerwise
 
 NEEDED = dict(reason="LiteRT is the reference")
 

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from microzo_host import colour_corruptions, corruptions
+from microzo_host.data import colour_corruptions, corruptions
 
 # CRC-32 of the fixture's images, corrupted at severity 3 with seed 1.
 GOLDEN = {

@@ -9,11 +9,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 import small
 
 import microzo
-import microzo.cache
-from microzo import backend, program, stages
-from microzo import layout as L
-from microzo import plan as planner
-from microzo_host.study import cost
+import microzo.data.cache
+from microzo.kernel import choice as backend
+from microzo.methods import stages
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo.recipes import resolve as program
+from microzo_lab import cost
 
 
 class Counter:
@@ -82,7 +84,7 @@ def counter(monkeypatch):
         return call
 
     monkeypatch.setattr(microzo.Trainer, "_step", counted(microzo.Trainer._step))
-    loader = microzo.cache.Loader
+    loader = microzo.data.cache.Loader
     monkeypatch.setattr(loader, "_compute", counted(loader._compute))
     backend.use(made)
     yield made

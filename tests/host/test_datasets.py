@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microzo_host import datasets, shared_data
+from microzo_host.data import datasets, shared_data
 
 
 def _keys(images):

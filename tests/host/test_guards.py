@@ -5,7 +5,7 @@ import json
 import pytest
 
 import microzo
-from microzo_host.study import accuracy, guards, networks, runs
+from microzo_lab import accuracy, guards, networks, runs
 
 
 @pytest.mark.parametrize("labelled", (True, False))

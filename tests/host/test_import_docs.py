@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from microzo_host import cli, compare, extras, modelfile
+from microzo_host import cli, extras
 from microzo_host.importers import onnx_file, tflite
+from microzo_host.model import file as modelfile
+from microzo_host.reference import compare
 
 for package in ("tflite", "ai_edge_litert", "onnx", "onnxruntime"):
     pytest.importorskip(package, reason="the extra `models` is not installed")

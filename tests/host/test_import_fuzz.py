@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from microzo_host import modelfile
 from microzo_host.importers import tflite, tflite_file
+from microzo_host.model import file as modelfile
 
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 pytest.importorskip("ai_edge_litert", reason="its schema builds the files")

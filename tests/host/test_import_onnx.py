@@ -7,9 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from microzo_host import compare, intforward, modelfile, network
 from microzo_host.importers import finish, import_model, onnx_file, tflite_file
 from microzo_host.importers import onnx_network as importer
+from microzo_host.model import file as modelfile
+from microzo_host.model import network
+from microzo_host.reference import compare, intforward
 
 pytest.importorskip("onnx", reason="the package onnx reads the files")
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference")

@@ -7,8 +7,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from microzo_host import layerwise, oracle
+from microzo_host import reference as oracle
 from microzo_host.importers import tables, tflite, tflite_file
+from microzo_host.reference import layerwise
 
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 pytest.importorskip("ai_edge_litert", reason="LiteRT is the reference")

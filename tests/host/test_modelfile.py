@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microzo import layout as L
-from microzo_host import intforward, modelfile, quantize, safetensors
+from microzo.net import words as L
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize, safetensors
+from microzo_host.reference import intforward
 
 
 @pytest.fixture(scope="module")

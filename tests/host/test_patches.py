@@ -8,8 +8,10 @@ import networks
 import numpy as np
 import pytest
 
-from microzo import layout as L
-from microzo_host import intforward, modelfile, patches, quantize, safetensors
+from microzo.net import words as L
+from microzo_host.model import file as modelfile
+from microzo_host.model import patches, quantize, safetensors
+from microzo_host.reference import intforward
 
 
 def quantized(shape=(7, 6, 2), kernel=(3, 2), n=20, **options):

@@ -6,9 +6,9 @@ from array import array
 import plan_nets
 import pytest
 
-from microzo import layout as L
-from microzo import plan as planner
-from microzo import plancheck
+from microzo.net import arena as planner
+from microzo.net import check as plancheck
+from microzo.net import words as L
 
 SEEDS = range(150)
 

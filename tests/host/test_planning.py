@@ -10,9 +10,16 @@ import pytest
 from click.testing import CliRunner
 
 import microzo
-from microzo import selection
-from microzo_host import advice, cli, demonet, modelfile, planning, quantize, ramplan, steptime
-from microzo_host.network import Layer, Network
+from microzo.net import trainable as selection
+from microzo_host import cli
+from microzo_host.data import demonet
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+from microzo_host.model.network import Layer, Network
+from microzo_host.plan import advice
+from microzo_host.plan import predict as planning
+from microzo_host.plan import ram as ramplan
+from microzo_host.plan import time as steptime
 
 ROOT = pathlib.Path(__file__).parents[2]
 SMALL = 170 << 10  # bytes of a board on which the demo network fits only from ROMFS
@@ -178,7 +185,7 @@ def test_times_follow_clock_and_core(demo):
 def test_every_stage_has_a_time(demo):
     table = json.loads(steptime.TABLE.read_text())
     costs = steptime.Costs(microzo.load(str(demo)).plan, "m4", table)
-    for recipe in microzo.recipes.RECIPES:
+    for recipe in microzo.recipes.names.RECIPES:
         for stage in ramplan.predict(demo, recipe, ram=1 << 20).stages:
             assert costs.step(stage, 256) > 0
 

@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microzo import layout as L
-from microzo import plan as planner
-from microzo_host import datasets, demonet, intforward, modelfile, network, oracle, quantize
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo_host import reference as oracle
+from microzo_host.data import datasets, demonet
+from microzo_host.model import file as modelfile
+from microzo_host.model import network, quantize
+from microzo_host.reference import intforward
 
 
 @pytest.fixture(scope="module")

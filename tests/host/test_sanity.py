@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import microzo.recipes
-from microzo_host.study import networks, sanity
+import microzo.recipes.names
+from microzo_lab import networks, sanity
 
 pytestmark = pytest.mark.skipif(bool(networks.missing("fashion")), reason="no Fashion-MNIST")
 
@@ -14,7 +14,7 @@ def test_recipes_are_legal():
     variants = [v for _, found, _ in sanity.claims().values() for v in found]
     for made in variants + sanity.settings():
         recipe = json.loads(made.recipe)
-        microzo.recipes.check(recipe)
+        microzo.recipes.names.check(recipe)
         assert all(stage["guard"] == "" for stage in recipe["stages"]), made.label
     assert len({made.recipe for made in variants}) == len(variants)
 

@@ -7,8 +7,8 @@ import pytest
 
 import microzo
 from microzo_host import cli
-from microzo_host.commands import simulate
-from microzo_host.study import accuracy, cost, networks, runs
+from microzo_host.cli import simulate
+from microzo_lab import accuracy, cost, networks, runs
 
 
 def quick():

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import spec_calls
 
-from microzo import layout as L
-from microzo import pykernels
-from microzo_host import oracle
+from microzo.kernel import python as pykernels
+from microzo.net import words as L
+from microzo_host import reference as oracle
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = (ROOT / "SPEC.md").read_text()

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import microzo
-from microzo_host import datasets, intforward, modelfile, network
-from microzo_host.study import accuracy, networks, page, parts, plot, quick, runs
+from microzo_host.data import datasets
+from microzo_host.model import file as modelfile
+from microzo_host.model import network
+from microzo_host.reference import intforward
+from microzo_lab import accuracy, networks, page, parts, plot, quick, runs
 
 
 def row(recipe, corruption, seed, accuracy, bp, forwards=100):
@@ -80,7 +83,7 @@ def test_parts_name_what_there_is(part):
     assert set(part.shifts) <= dict(networks.reporting(part.data)).keys()
     assert set(part.yardsticks) <= accuracy.YARDSTICKS.keys()
     for name, changes, *_ in part.recipes:
-        microzo.recipes.check(runs.settings(runs.recipe_of(name), changes))
+        microzo.recipes.names.check(runs.settings(runs.recipe_of(name), changes))
 
 
 def test_rows_of_a_small_part_and_of_what_is_kept(tmp_path):

@@ -11,7 +11,7 @@ import casegen
 import netgen
 from caseformat import MISALIGNED, READ_ONLY, TYPE_ERROR, VALUE_ERROR, Alias, Buf, Case
 
-from microzo import layout as L
+from microzo.net import words as L
 
 # bad values of integer arguments, by function and position
 BAD_INTS = {

@@ -7,9 +7,9 @@ import zlib
 import netgen
 from caseformat import BYTEARRAY, GUARDED, READ_ONLY, Buf, Case
 
-from microzo import layout as L
-from microzo import plan as planner
-from microzo_host.oracle import ops, record
+from microzo.net import arena as planner
+from microzo.net import words as L
+from microzo_host.reference import ops, record
 
 INT32_MAX = (1 << 31) - 1
 

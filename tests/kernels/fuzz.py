@@ -27,7 +27,7 @@ def rounds(seed, count):
     import fuzzgen
     from caseformat import MAYBE, OK, judge
 
-    from microzo_host import oracle
+    from microzo_host import reference as oracle
 
     while count > 0:
         size = min(CHUNK, count)

@@ -7,7 +7,7 @@ import casegen
 import netgen
 from caseformat import ANY, ARRAYS, BYTEARRAY, GUARDED, READ_ONLY, Alias, Buf, Case
 
-from microzo import layout as L
+from microzo.net import words as L
 
 EXTREMES = (
     0,

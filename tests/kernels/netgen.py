@@ -3,8 +3,8 @@
 import struct
 from array import array
 
-from microzo import layout as L
-from microzo import plan as planner
+from microzo.net import arena as planner
+from microzo.net import words as L
 
 
 class Network:

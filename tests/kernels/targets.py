@@ -56,10 +56,10 @@ class UnixPort:
     """The unix port of MicroPython with a module built in, a native module, or Python kernels."""
 
     def __init__(self, kind, nets):
-        from microzo_host.emulator import BoardError, Unix
+        from microzo_host.board.emulator import BoardError, Unix
 
         self.nets, self.slow = nets, kind == "pykernels"
-        self.name = "microzo.pykernels" if kind == "pykernels" else "_microzo"
+        self.name = "microzo.kernel.python" if kind == "pykernels" else "_microzo"
         path = [HERE, ROOT / "device"]
         if kind == "natmod":
             path.append(native_module("x64").parent)
@@ -95,7 +95,7 @@ class EmulatedBoard:
     """The board: firmware with the module, or stock firmware and the native module or Python."""
 
     def __init__(self, kind, nets):
-        from microzo_host import emulator
+        from microzo_host.board import emulator
 
         core, _, kind = kind.rpartition(":")  # as in "m3:natmod"; the M4F has no prefix
         core = core or "m4"
@@ -103,7 +103,7 @@ class EmulatedBoard:
         self.emulator = emulator
         ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
         self.where = {"ram": ram, "usermod": kind == "usermod", "core": core}
-        self.name = "microzo.pykernels" if self.slow else "_microzo"
+        self.name = "microzo.kernel.python" if self.slow else "_microzo"
         self.files = {"device_runner.py": HERE / "device_runner.py"}
         if kind == "natmod":
             self.files["lib/_microzo.mpy"] = native_module(emulator.CORES[core].arch).read_bytes()
@@ -136,7 +136,7 @@ def native_module(arch):
 # name -> (class, its argument, networks of a normal run)
 KINDS = {
     "native": (Local, "microzo_host.native", 200),
-    "pykernels": (Local, "microzo.pykernels", 30),
+    "pykernels": (Local, "microzo.kernel.python", 30),
     "unix-usermod": (UnixPort, "usermod", 100),
     "unix-natmod": (UnixPort, "natmod", 100),
     "unix-pykernels": (UnixPort, "pykernels", 12),

@@ -10,9 +10,9 @@ from caseformat import judge
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from microzo import layout as L
-from microzo import plancheck
-from microzo_host import oracle
+from microzo.net import check as plancheck
+from microzo.net import words as L
+from microzo_host import reference as oracle
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 structure = st.randoms(use_true_random=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microzo_host.oracle import rng
+from microzo_host.reference import rng
 
 ROWS, K = 256, 1024
 COUNT = ROWS * K

@@ -11,7 +11,7 @@ import pytest
 import targets
 from caseformat import MAYBE, OK, judge
 
-from microzo_host import oracle
+from microzo_host import reference as oracle
 
 CHUNK = 1500  # cases of a file; the board's disk holds 8 MB
 

@@ -9,7 +9,10 @@ import pathlib
 import sys
 import time
 
-from .. import bp, datasets, emulator, push
+from microzo_lab import bp
+
+from ..board import emulator, push
+from ..data import datasets
 from . import count, outcome, prepare, session
 from .progress import Display
 

@@ -5,7 +5,7 @@ Where `tail` does not fit, the trainer takes `head`; the result says which it wa
 
 import ast
 
-from .. import emulator
+from ..board import emulator
 
 STEPS = 3
 SAMPLES = 32

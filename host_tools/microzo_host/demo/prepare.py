@@ -5,7 +5,9 @@ import pathlib
 
 import numpy as np
 
-from .. import corruptions, datasets, demonet, modelfile, quantize
+from ..data import corruptions, datasets, demonet
+from ..model import file as modelfile
+from ..model import quantize
 
 CALIBRATION = 512  # clean images
 TRAIN, TEST = 256, 500

@@ -6,7 +6,10 @@ import re
 import subprocess
 import sys
 
-from .. import board_files, board_info, board_link, emulator, push
+from ..board import emulator, push
+from ..board import files as board_files
+from ..board import info as board_info
+from ..board import link as board_link
 
 TRAIN = push.ROOT / "device" / "examples" / "train.py"
 LEFT = {"journal": "/train.journal", "adapted": "/adapted.safetensors"}

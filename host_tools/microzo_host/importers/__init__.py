@@ -26,6 +26,6 @@ def reference(path):
         from .onnx_network import import_network
 
         return import_network(path).net
-    from .. import netfile
+    from ..model import netfile
 
     return netfile.read(path)

@@ -1,6 +1,6 @@
 """Operators of several activations: ADD, SUB, MUL and CONCATENATION."""
 
-from microzo import layout as L
+from microzo.net import words as L
 
 from . import scales
 from .lowering import hwc

@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 
-from microzo import layout as L
+from microzo.net import words as L
 
-from .. import intforward, modelfile, quantize
+from ..model import file as modelfile
+from ..model import quantize
+from ..reference import intforward
 
 NO_STATISTICS = "realign is not available: no calibration samples were given"
 

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from .. import network
+from ..model import network
 from .problems import Problems, Unsupported, label
 
 MAX_TENSOR = 1 << 22

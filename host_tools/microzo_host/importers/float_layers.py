@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .. import network
+from ..model import network
 from .problems import Unsupported
 
 ACTIVATIONS = {(0.0, np.inf): "relu", (0.0, 6.0): "relu6", (-np.inf, np.inf): "none"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import network
+from ..model import network
 from .float_layers import window
 from .problems import Unsupported
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .. import modelfile
+from ..model import file as modelfile
 from .problems import Problems, Unsupported, label
 
 GOOD_SCALES = 1e-20, 1e20

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from .. import compare, modelfile, network, quantize, ranges
+from ..model import file as modelfile
+from ..model import network, quantize, ranges
+from ..reference import compare
 from . import finish
 from .onnx_network import import_network
 from .problems import Problems

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from .. import network
+from ..model import network
 from . import float_layers, float_views, onnx_file
 from .float_graph import FloatGraph, channels_first
 from .problems import Unsupported

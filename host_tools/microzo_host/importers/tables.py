@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import intforward
+from ..reference import intforward
 from . import scales
 
 INT8 = np.arange(-128, 128)

@@ -2,7 +2,8 @@
 
 import re
 
-from .. import modelfile, quantize
+from ..model import file as modelfile
+from ..model import quantize
 from . import binary, ends, finish, plain, tflite_file, weighted
 from .lowering import Lowering
 from .problems import Problems, Unsupported

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from microzo import layout as L
+from microzo.net import words as L
 
-from .. import network
+from ..model import network
 from . import scales
 from .lowering import check_scales, hwc
 from .problems import Unsupported

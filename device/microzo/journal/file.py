@@ -1,0 +1,137 @@
+"""The journal file (SPEC.md, section 5): a header, then records, written before they are
+applied."""
+
+from array import array
+
+from ..board import files
+from ..net import words as L
+from . import record
+
+HEADER_LEN = 48
+_MAGIC = b"mzojrnl\0"
+
+
+def new_header(model, seed, node, data_hash, recipe_crc):
+    """What a journal belongs to, sealed."""
+    buf = bytearray(HEADER_LEN)
+    buf[:8] = _MAGIC
+    record.put16(buf, 8, L.VERSION_MAJOR)
+    record.put16(buf, 10, L.VERSION_MINOR)
+    buf[12:20] = _model_crcs(model)
+    record.put32(buf, 20, data_hash)
+    record.put32(buf, 24, seed)
+    record.put16(buf, 28, node)
+    record.put32(buf, 32, len(model.state))
+    record.put32(buf, 36, recipe_crc)
+    model.k.seal(buf, HEADER_LEN - 4)
+    return buf
+
+
+def _model_crcs(model):
+    return bytes(array("i", (model.plan[L.PLAN_CRC], model.plan[L.BLOB_CRC])))
+
+
+def create(k, path, header, records):
+    """A new journal, whole or not at all: one without its first records could not go on."""
+    for rec in records:
+        k.seal(rec, len(rec) - record.CRC)
+    files.write_whole(path, (header,) + records)
+
+
+class Writer:
+    """Appends records. sync_every: records between flushes to the medium."""
+
+    def __init__(self, k, path, sync_every):
+        self._k = k
+        self._path = path
+        self._sync_every = sync_every
+        self._unsynced = 0
+        self.position = files.size(path)
+        self._file = open(path, "ab")
+
+    def append(self, rec):
+        """Seals and writes one record."""
+        n = len(rec)
+        self._k.seal(rec, n - record.CRC)
+        try:
+            done = self._file.write(rec)
+        except OSError as e:
+            done = e
+        if done != n:
+            raise OSError(
+                "%s cannot be written (%s), make room in its file system" % (self._path, done)
+            )
+        self.position += n
+        self._unsynced += 1
+        if self._unsynced >= self._sync_every:
+            self.sync()
+
+    def sync(self):
+        self._file.flush()
+        self._unsynced = 0
+
+    def close(self):
+        self._file.close()
+
+
+class Reader:
+    """Reads the whole records of a journal. end: offset after the last one; cut: bytes of a torn
+    tail."""
+
+    def __init__(self, k, path):
+        self._k = k
+        self.path = path
+        self._file = files.open_for_reading(path)
+        self.length = files.size(path)
+        self.header = bytearray(HEADER_LEN)
+        n = self._file.readinto(self.header)
+        if (
+            n < HEADER_LEN
+            or bytes(self.header[:8]) != _MAGIC
+            or not k.check_seal(self.header, HEADER_LEN - 4)
+        ):
+            raise ValueError("%s is not a microzo journal, or its header is damaged" % path)
+        if record.get16(self.header, 8) != L.VERSION_MAJOR:
+            raise ValueError(
+                "%s has journal version %d, this microzo reads %d"
+                % (path, record.get16(self.header, 8), L.VERSION_MAJOR)
+            )
+        self.end = HEADER_LEN
+
+    def next(self):
+        """The next whole record, or None at the end or before a torn or altered one."""
+        head = bytearray(record.HEADER)
+        files.seek(self._file, self.end)
+        if self._file.readinto(head) != record.HEADER:
+            return None
+        n = record.get16(head, 2)
+        if not record.LAYOUT <= head[0] < len(record.NAMES):
+            return None
+        rec = bytearray(record.HEADER + n + record.CRC)
+        files.seek(self._file, self.end)
+        if self._file.readinto(rec) != len(rec) or not self._k.check_seal(rec, record.HEADER + n):
+            return None
+        self.end += len(rec)
+        return rec
+
+    def belongs_to(self, model):
+        """ValueError if the journal was written for another model."""
+        if bytes(self.header[12:20]) != _model_crcs(model):
+            raise ValueError("%s was written for another model than %s" % (self.path, model.path))
+
+    def close(self):
+        self._file.close()
+
+
+def cut_tail(path, end):
+    """Shortens a journal to `end` bytes, through a temporary file: boards cannot truncate."""
+    temporary = path + ".tmp"
+    with open(path, "rb") as old:
+        with open(temporary, "wb") as new:
+            block = bytearray(512)
+            left = end
+            while left:
+                n = old.readinto(block)
+                new.write(memoryview(block)[: min(n, left)])
+                left -= min(n, left)
+    files.replace(temporary, path)

@@ -1,0 +1,161 @@
+"""A quantized network in memory: plan, weights (blob), trained values (state), arena."""
+
+from array import array
+
+from ..board import memory
+from . import arena as planner
+from . import words as L
+
+
+class Accuracy:
+    """Prints as "71.9 % of 500". correct, total: counts; loss: mean cross-entropy in nats."""
+
+    def __init__(self, correct, total, loss):
+        self.correct = correct
+        self.total = total
+        self.loss = loss
+
+    def __float__(self):
+        return self.correct / self.total
+
+    def __repr__(self):
+        return "%.1f %% of %d" % (100 * self.correct / self.total, self.total)
+
+
+class Model:
+    """Made by microzo.load. Trained values are in `state`; the blob holds what the file held."""
+
+    def __init__(self, k, path, plan, blob, arena, mapped):
+        self.k = k
+        self.path = path
+        self.plan = plan
+        self.blob = blob
+        self.arena = arena
+        self.mapped = mapped
+        self.state = bytearray(0)
+        self.trained = False
+        self.ops = plan[L.N_OPS]
+        self.classes = plan[L.CLASSES]
+        self.sample_len = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
+        self._no_error = array("i")
+
+    # memory
+
+    def place(self, selections):
+        """Gives the (operator, what) pairs trainable state, starting from the file's values."""
+        self.state = bytearray(0)
+        self.trained = False
+        self.state = memory.take(
+            "the trainable values", planner.place_state(self.plan, selections)
+        )
+        if len(self.state):
+            self.k.init_state(self.plan, self.blob, self.state)
+
+    def relayout(self, first=0, pin_outputs=()):
+        """Lays the arena out for passes that start at operator `first`; enlarges it if it must."""
+        self.reserve(planner.layout(self.plan, first, pin_outputs))
+
+    def reserve(self, need):
+        """An arena of at least `need` bytes."""
+        if need > len(self.arena):
+            self.arena = bytearray(0)
+            self.arena = memory.take("the activations", need)
+
+    def reset(self):
+        """Back to the values of the file; what training changed is forgotten."""
+        self.place(())
+
+    # inference
+
+    def check(self, data):
+        """TypeError if `data` is no data source, ValueError if its samples do not fit."""
+        if not hasattr(data, "read_into"):
+            raise TypeError(
+                "data is a microzo.Dataset, or has __len__ and read_into(i, buf), not %r" % (data,)
+            )
+        if hasattr(data, "check"):
+            data.check(self)
+
+    def input(self, sample):
+        """Maps raw bytes (IN_H*IN_W*IN_C of them) to the input tensor."""
+        if len(sample) != self.sample_len:
+            raise ValueError(
+                "a sample of %s has %d bytes, not %d" % (self.path, self.sample_len, len(sample))
+            )
+        self.k.input(self.plan, self.blob, self.arena, sample)
+
+    def forward(self, first=0, last=None, mode=0):
+        """Runs operators first..last-1 on what is in the arena; the class if it reaches the end,
+        else 0."""
+        return self.k.forward(
+            self.plan,
+            self.blob,
+            self.state,
+            self.arena,
+            first,
+            self.ops if last is None else last,
+            mode,
+        )
+
+    def output(self, op):
+        """int8 output of operator `op`, valid after forward(0, op + 1)."""
+        if not 0 <= op < self.ops:
+            raise ValueError("operator %s does not exist, choose 0..%d" % (op, self.ops - 1))
+        o = L.op_base(op)
+        at = self.plan[o + L.OUT_OFF]
+        return array("b", bytes(memoryview(self.arena)[at : at + planner.out_size(self.plan, o)]))
+
+    def logits(self):
+        """int32 logits (Q12 nats) of the last whole forward."""
+        at = self.plan[L.LOGITS_OFF]
+        return array("i", bytes(memoryview(self.arena)[at : at + 4 * self.classes]))
+
+    def predict(self, sample):
+        """The class of one sample of raw bytes."""
+        self.input(sample)
+        return self.forward()
+
+    def loss(self, sample, label):
+        """Cross-entropy in nats of one labelled sample."""
+        self.predict(sample)
+        return self.k.loss(self.plan, self.arena, label, self._no_error) / 4096
+
+    def evaluate(self, data, n=None, progress=None):
+        """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
+        after each sample."""
+        self.check(data)
+        n = len(data) if n is None else min(n, len(data))
+        if n < 1:
+            raise ValueError("there are no samples to evaluate")
+        sample = bytearray(self.sample_len)
+        correct = loss = 0
+        for i in range(n):
+            label = data.read_into(i, sample)
+            if label is None or not 0 <= label < self.classes:
+                raise ValueError(
+                    "sample %d has label %s, evaluation needs labels 0..%d"
+                    % (i, label, self.classes - 1)
+                )
+            correct += self.predict(sample) == label
+            loss += self.k.loss(self.plan, self.arena, label, self._no_error)
+            if progress:
+                progress(i + 1, n)
+        return Accuracy(correct, n, loss / n / 4096)
+
+    # files
+
+    def save(self, path):
+        """Writes the model with its trained values, weights rounded to int8, under a new or the
+        same name."""
+        from .save import write
+
+        write(self, path)
+
+    # printing
+
+    def __repr__(self):
+        from .. import forget
+        from . import tables
+
+        forget("net.tables")
+        return tables.model_table(self)

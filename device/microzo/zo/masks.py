@@ -1,0 +1,132 @@
+"""Masks of weights that are computed, never stored: from a seed, or from the weights in the file.
+
+random: one weight of every `one_in` neighbours, channel: one output channel of every `one_in`;
+which, says the seed of the stage. small, large: the part of 1 / one_in with the least or the
+largest |weight| in the model file (one threshold an operator).
+"""
+
+from array import array
+
+from ..net import arena as planner
+from ..net import one_operator as oneop
+from ..net import words as L
+
+_STREAM = 0x8100000  # the `a` of derive, plus the operator's TID
+_CHUNK = 64
+_STRIDE = 40503  # 2^16 over the golden ratio: places of neighbouring groups are unlike
+
+
+class Mask:
+    """select(op), then take() until it gives 0: so many indices in `found`. settings: of
+    options.py."""
+
+    def __init__(self, model, settings):
+        self._model = model
+        self._kind = settings.mask
+        self._n = settings.one_in
+        self._seed = settings.seed
+        self.found = array("i", bytearray(4 * _CHUNK))
+        self._row = self._channels = self._total = self._at = self._key = self._limit = 0
+        self._next = self._a = 0
+        self._limits = bytearray(model.ops)
+        if self._kind in ("small", "large"):
+            for op in settings.ops:
+                self._limits[op] = self._threshold(op)
+
+    def _threshold(self, op):
+        counts = [0] * 129
+        at = self._model.plan[L.op_base(op) + L.W_OFF]
+        total = oneop.weights(self._model.plan, op)
+        blob = self._model.blob
+        for i in range(at, at + total):
+            w = blob[i]
+            counts[256 - w if w > 127 else w] += 1
+        order = range(129) if self._kind == "small" else range(128, -1, -1)
+        found = 0
+        for limit in order:
+            found += counts[limit]
+            if found * self._n >= total:
+                return limit
+
+    def select(self, op):
+        plan = self._model.plan
+        o = L.op_base(op)
+        self._row = planner.row_len(plan, o)
+        self._channels = plan[o + L.OUT_C]
+        self._total = self._channels * self._row
+        self._at = plan[o + L.W_OFF]
+        self._a = _STREAM + plan[o + L.TID]
+        self._key = self._model.k.derive(self._seed, self._a, 0) & 0xFFFF
+        self._limit = self._limits[op]
+        self._next = 0
+
+    def take(self):
+        """The next indices, at most _CHUNK, ascending."""
+        if self._kind == "random":
+            return self._random()
+        return self._channel() if self._kind == "channel" else self._by_size()
+
+    def _random(self):
+        found = self.found
+        n = self._n
+        key = self._key
+        b = self._next
+        count = 0
+        while count < _CHUNK:
+            i = b * n + (((b & 16383) * _STRIDE + key & 0xFFFF) * n >> 16)
+            if i >= self._total:
+                break
+            found[count] = i
+            count += 1
+            b += 1
+        self._next = b
+        return count
+
+    def _channel(self):
+        found = self.found
+        row = self._row
+        b = self._next
+        count = 0
+        while count < _CHUNK:
+            g = b // row
+            c = g * self._n + self._model.k.derive(self._seed, self._a, g + 1) % self._n
+            if g * self._n >= self._channels:
+                break
+            if c >= self._channels:
+                b = (g + 1) * row
+                continue
+            end = min(row, b % row + _CHUNK - count)
+            for r in range(b % row, end):
+                found[count] = c * row + r
+                count += 1
+                b += 1
+        self._next = b
+        return count
+
+    def _by_size(self):
+        found = self.found
+        blob = self._model.blob
+        limit = self._limit
+        small = self._kind == "small"
+        at = self._at
+        b = self._next
+        count = 0
+        while b < self._total and count < _CHUNK:
+            w = blob[at + b]
+            w = 256 - w if w > 127 else w
+            if w <= limit if small else w >= limit:
+                found[count] = b
+                count += 1
+            b += 1
+        self._next = b
+        return count
+
+    def count(self, op):
+        """How many weights of an operator the mask lets through."""
+        self.select(op)
+        total = 0
+        n = self.take()
+        while n:
+            total += n
+            n = self.take()
+        return total

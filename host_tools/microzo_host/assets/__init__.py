@@ -1,1 +1,0 @@
-"""Pre-trained float weights, made by microzo_host.pretrain; see README.md beside this file."""

@@ -1,0 +1,437 @@
+"""Emulated boards: QEMU with real MicroPython, and the unix port.
+
+    with Board(ram="256K", usermod=False, fs={"main.py": b"print(1)"}) as b:
+        b.port                      # what mpremote connects to, e.g. /dev/pts/3
+        b.exec("print(6 * 7)")      # -> "42\\r\\n"; an exception on the board raises BoardError
+        b.run("device/examples/train.py", follow=print)
+        b.mpremote("fs", "ls")      # the mpremote command itself, output returned
+        b.restart()                 # power cut and start; the disk stays
+        b.kill()                    # power cut
+        b.read_files()              # {"main.py": b"..."}: the disk, read by the host
+        b.failure                   # None, or what ended the emulator
+
+`fs` maps paths on the board to a host file, a folder or bytes, and goes into a new disk;
+`disk=FILE` keeps (or continues) the disk in that file; `romfs=` is a ROMFS image (a file or
+bytes) mapped at /rom; `icount=True` makes ticks follow the instruction count: then
+`time.ticks_cpu()` counts `b.core.ticks_per_instruction`, 1.6 on the Cortex-M4F.
+`core=` is a key of `CORES`; all but "m4" come from `make firmware-all`.
+`Unix(usermod=True).run("script.py", args)` runs the unix port and returns what it printed.
+`python -m microzo_host.board.emulator` starts a board and keeps it until Ctrl-C.
+"""
+
+import atexit
+import ctypes
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+FIRMWARE = ROOT / "build" / "firmware"
+UNIX = ROOT / "build" / "unix"
+
+# Memory that QEMU keeps in a host file: the disk, then the ROMFS (boards/*/board.h).
+DISK_BYTES = 8 << 20
+ROMFS_BYTES = 8 << 20
+BLOCK_BYTES = 4096
+PROG_BYTES = 256
+
+# With -icount shift=N an instruction takes 2^N ns.
+ICOUNT_SHIFT = 6
+
+
+@dataclass(frozen=True)
+class Core:
+    """One kind of emulated board."""
+
+    machine: str  # of QEMU
+    arch: str  # of its native modules
+    firmware: str  # the folder of boards/, in lower case
+    clock: int = 25_000_000
+    qemu: str = "qemu-system-arm"
+    memory: int = DISK_BYTES + ROMFS_BYTES  # bytes in the host file; more holds code and RAM
+
+    @property
+    def ticks_per_instruction(self):
+        return self.clock * (1 << ICOUNT_SHIFT) / 1e9
+
+
+CORES = {
+    "m4": Core("mps2-an386", "armv7emsp", "mps2-an386"),
+    "m3": Core("mps2-an385", "armv7m", "mps2-an385"),
+    "m0plus": Core("mps2-an385", "armv6m", "mps2-an385-m0plus"),
+    "m7": Core("mps2-an500", "armv7emdp", "mps2-an500"),
+    "m33": Core("mps2-an505", "armv7emsp", "mps2-an505", 20_000_000),
+    "rv32": Core(
+        "virt", "rv32imc", "virt-rv32", 10_000_000, "qemu-system-riscv32", memory=24 << 20
+    ),
+}
+TICKS_PER_INSTRUCTION = CORES["m4"].ticks_per_instruction
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+_running = set()
+
+
+class BoardError(Exception):
+    """What went wrong with an emulated board, in one sentence."""
+
+
+def _die_with_parent():
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@atexit.register
+def _kill_all():
+    for board in list(_running):
+        board.close()
+
+
+def littlefs_image(fs):
+    """Returns the bytes of a disk that holds `fs` ({path on board: host path or bytes})."""
+    from littlefs import LittleFS
+
+    image = LittleFS(
+        block_size=BLOCK_BYTES,
+        block_count=DISK_BYTES // BLOCK_BYTES,
+        read_size=32,
+        prog_size=PROG_BYTES,
+        cache_size=PROG_BYTES * 4,
+        lookahead_size=32,
+    )
+    for path, data in _flatten(fs):
+        folder = os.path.dirname(path)
+        if folder:
+            image.makedirs(folder, exist_ok=True)
+        with image.open(path, "wb") as f:
+            f.write(data)
+    return bytes(image.context.buffer)
+
+
+def _flatten(fs):
+    for path, source in fs.items():
+        path = path.strip("/")
+        if isinstance(source, bytes | bytearray | memoryview):
+            yield path, bytes(source)
+        elif Path(source).is_dir():
+            for file in sorted(Path(source).rglob("*")):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    yield f"{path}/{file.relative_to(source)}".strip("/"), file.read_bytes()
+        else:
+            yield path, Path(source).read_bytes()
+
+
+class Board:
+    """One emulated board; a context manager, also usable through start() and close()."""
+
+    def __init__(
+        self,
+        ram="256K",
+        usermod=False,
+        fs=None,
+        disk=None,
+        romfs=None,
+        icount=False,
+        firmware=None,
+        core="m4",
+    ):
+        kind = "usermod" if usermod else "stock"
+        self.core = CORES[core]
+        self.firmware = Path(firmware or FIRMWARE / f"{self.core.firmware}-{ram}-{kind}.elf")
+        self.icount = icount
+        self.port = None
+        self._process = None
+        self._transport = None
+        self._folder = None
+        if not self.firmware.is_file():
+            target = "firmware" if core == "m4" else "firmware-all"
+            raise BoardError(f"{self.firmware.name} is not built; run `make {target}` first.")
+        if not shutil.which(self.core.qemu):
+            target = "setup" if core == "m4" else "firmware-all"
+            raise BoardError(f"{self.core.qemu} is not installed; run `make {target}` first.")
+        self._folder = tempfile.mkdtemp(prefix="microzo-board-")
+        self._log = Path(self._folder, "qemu.log")
+        self.disk = Path(disk) if disk else Path(self._folder, "disk.img")
+        try:
+            self._prepare_disk(fs, romfs)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare_disk(self, fs, romfs):
+        new = not self.disk.exists()
+        with open(self.disk, "wb" if new else "r+b") as f:
+            f.truncate(self.core.memory)
+            if fs is not None:
+                f.write(littlefs_image(fs))
+            if romfs is not None:
+                data = romfs if isinstance(romfs, bytes) else Path(romfs).read_bytes()
+                if len(data) > ROMFS_BYTES:
+                    raise BoardError(
+                        f"the ROMFS image has {len(data)} bytes, the board {ROMFS_BYTES}."
+                    )
+                f.seek(DISK_BYTES)
+                f.write(data)
+
+    def command(self, serial="pty"):
+        """The command line that starts QEMU."""
+        load = ["-kernel", str(self.firmware)]
+        if self.core.machine == "virt":
+            # It would start at the disk: the loader sets the program counter.
+            load = ["-bios", "none", "-device", f"loader,file={self.firmware},cpu-num=0"]
+        size = f"{self.core.memory >> 20}M"
+        memory = f"memory-backend-file,id=mem0,size={size},mem-path={self.disk},share=on"
+        command = [self.core.qemu, "-object", memory]
+        command += ["-machine", f"{self.core.machine},memory-backend=mem0", "-m", size, *load]
+        command += ["-display", "none", "-monitor", "null", "-semihosting", "-serial", serial]
+        if self.icount:
+            command += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
+        return command
+
+    def start(self):
+        """Switches the board on and returns it once its serial port is there."""
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=_die_with_parent,
+            )
+        _running.add(self)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if found := re.search(r"redirected to (\S+)", self._log.read_text(errors="replace")):
+                self.port = found[1]
+                return self
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.01)
+        text = self._log.read_text(errors="replace").strip()
+        self.close()
+        raise BoardError(f"QEMU did not start: {text or 'no output'}")
+
+    def kill(self):
+        """Cuts the power: nothing is flushed, the disk stays as it was at that moment."""
+        self._disconnect()
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+        if self._process:
+            self._process.wait()
+        self.port = None
+        _running.discard(self)
+
+    def restart(self):
+        """Cuts the power and switches on again."""
+        self.kill()
+        return self.start()
+
+    def close(self):
+        """Ends the emulator and removes what belongs to it; a `disk=FILE` stays."""
+        self.kill()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def __enter__(self):
+        return self if self._process else self.start()
+
+    def __exit__(self, *exc):
+        self.close()
+
+    @property
+    def pid(self):
+        """The emulator's process id."""
+        return self._process.pid
+
+    @property
+    def failure(self):
+        """None while the board runs, else why it stopped: its fault line or QEMU's words."""
+        if self._process is None or self._process.poll() is None:
+            return None
+        text = self._log.read_text(errors="replace") if self._log.exists() else ""
+        if fault := re.search(r"FAULT: .*", text):
+            return fault[0].strip()
+        return f"the emulator exited with status {self._process.returncode}"
+
+    # Talking to it ------------------------------------------------------------------------
+
+    def transport(self):
+        """mpremote's own serial transport, in the raw REPL; the port is busy meanwhile."""
+        if self._transport is None:
+            from mpremote.transport_serial import SerialTransport
+
+            self._transport = SerialTransport(self.port)
+            self._transport.enter_raw_repl(soft_reset=False)
+        return self._transport
+
+    def _disconnect(self):
+        if self._transport is not None:
+            transport, self._transport = self._transport, None
+            try:
+                transport.close()
+            except OSError:
+                pass
+
+    def release(self):
+        """Leaves the raw REPL and the port to another program."""
+        if self._transport is not None and self.failure is None:
+            self._transport.exit_raw_repl()
+        self._disconnect()
+
+    def exec(self, code, timeout=60, follow=None):
+        """Runs code on the board and returns its output; `follow` gets text as it comes.
+
+        `timeout` is in seconds without any output.
+        """
+        import serial
+        from mpremote.transport import TransportError
+
+        write = (lambda data: follow(data.decode(errors="replace"))) if follow else None
+        try:
+            transport = self.transport()
+            transport.exec_raw_no_follow(code)
+            out, err = transport.follow(timeout, data_consumer=write)
+        except (TransportError, serial.SerialException, OSError) as e:
+            self._settle()
+            if self.failure:
+                raise BoardError(self.failure) from None
+            self._disconnect()
+            raise BoardError(f"the board does not answer: {e}") from None
+        if err:
+            raise BoardError(err.decode(errors="replace").strip())
+        return out.decode(errors="replace")
+
+    def run(self, script, timeout=60, follow=None):
+        """Runs a host file on the board, as `mpremote run` does."""
+        return self.exec(Path(script).read_bytes(), timeout, follow)
+
+    def soft_reset(self):
+        """Ctrl-D: a new interpreter, the same files."""
+        self.transport().enter_raw_repl(soft_reset=True)
+
+    def mpremote(self, *args, check=True, timeout=120, **kwargs):
+        """Runs the mpremote command on this board and returns what it printed."""
+        self.release()
+        command = [sys.executable, "-m", "mpremote", "connect", self.port, *args]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=timeout,
+                preexec_fn=_die_with_parent,
+                **kwargs,
+            )
+        except subprocess.TimeoutExpired:
+            raise BoardError(f"`mpremote {args[0]}` took more than {timeout} s.") from None
+        text = done.stdout.decode(errors="replace")
+        if check and done.returncode:
+            raise BoardError(self.failure or f"mpremote {' '.join(args)}: {text.strip()}")
+        return text
+
+    def read_files(self):
+        """Returns {path: bytes} of the disk; for a board that is off."""
+        from littlefs import LittleFS, UserContext
+
+        context = UserContext(DISK_BYTES)
+        with open(self.disk, "rb") as f:
+            context.buffer = bytearray(f.read(DISK_BYTES))
+        disk = LittleFS(
+            context=context,
+            block_size=BLOCK_BYTES,
+            block_count=DISK_BYTES // BLOCK_BYTES,
+            prog_size=PROG_BYTES,
+            mount=True,
+        )
+        files = {}
+        for folder, _, names in disk.walk("/"):
+            for name in names:
+                path = f"{folder.rstrip('/')}/{name}"
+                with disk.open(path, "rb") as f:
+                    files[path.strip("/")] = f.read()
+        return files
+
+    def _settle(self):
+        """Gives a faulting emulator the moment it takes to end."""
+        try:
+            self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            pass
+
+
+class Unix:
+    """The unix port of MicroPython, with the module built in or without; MICROZO_UNIX names
+    another interpreter to take in place of the one without."""
+
+    def __init__(self, usermod=False, heap="4M", path=None):
+        self.binary = UNIX / ("micropython-usermod" if usermod else "micropython")
+        if not usermod and os.environ.get("MICROZO_UNIX"):
+            self.binary = Path(os.environ["MICROZO_UNIX"]).absolute()
+        self.heap = heap
+        self.path = path
+        if not self.binary.is_file():
+            raise BoardError(f"{self.binary.name} is not built; run `make unix` first.")
+
+    def run(self, script, *args, timeout=120, cwd=None):
+        """Runs a script (a file, or code as bytes) and returns its standard output."""
+        what = ["-c", script.decode()] if isinstance(script, bytes) else [str(script)]
+        env = dict(os.environ)
+        if self.path is not None:
+            env["MICROPYPATH"] = ":".join(str(p) for p in self.path)
+        done = subprocess.run(
+            [str(self.binary), "-X", f"heapsize={self.heap}", *what, *map(str, args)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+            cwd=cwd,
+            env=env,
+            preexec_fn=_die_with_parent,
+        )
+        if done.returncode:
+            text = (done.stdout + done.stderr).decode(errors="replace").strip()
+            raise BoardError(f"the unix port ended with status {done.returncode}: {text}")
+        return done.stdout.decode(errors="replace")
+
+
+def main():
+    """Starts a board and prints its port, until Ctrl-C."""
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="microzo_host.board.emulator", description=main.__doc__)
+    parser.add_argument("--ram", default="256K", help="256K or 1M")
+    parser.add_argument("--core", default="m4", choices=CORES, help="default: m4")
+    parser.add_argument("--usermod", action="store_true", help="firmware with the module built in")
+    parser.add_argument("--disk", help="file that keeps the board's disk")
+    parser.add_argument("--repl", action="store_true", help="open its REPL (leave with Ctrl-X)")
+    args = parser.parse_args()
+    try:
+        with Board(args.ram, args.usermod, disk=args.disk, core=args.core) as board:
+            if args.repl:
+                command = [sys.executable, "-m", "mpremote", "connect", board.port, "repl"]
+                return subprocess.call(command)
+            print(
+                f"mpremote connect {board.port}    (Ctrl-C here switches the board off)",
+                flush=True,
+            )
+            while board.failure is None:
+                select.select([], [], [], 0.2)
+            print(board.failure, file=sys.stderr)
+            return 1
+    except BoardError as e:
+        print(e, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""`microzo boards`: serial ports and emulated firmware."""
+
+import click
+
+from ..board import emulator
+from ..board import link as board_link
+from .common import json_option, report, say
+
+
+@click.command("boards")
+@json_option
+def command(json_file):
+    """List serial ports and the emulated boards that are built."""
+    ports = board_link.ports()
+    firmware = sorted(p.stem for p in emulator.FIRMWARE.glob("*.elf"))
+    for device, description, is_usb in ports:
+        say(f"{device}  {description}{'' if is_usb else '  (no USB)'}", json_file)
+    if not ports:
+        say("no serial port", json_file)
+    for name in firmware:
+        say(f"emulated: {name}  (start it by `make board`)", json_file)
+    if not firmware:
+        say("no emulated board is built: run `make firmware`", json_file)
+    report(
+        {
+            "ports": [{"device": d, "description": t, "usb": u} for d, t, u in ports],
+            "emulated": firmware,
+        },
+        json_file,
+    )

@@ -1,0 +1,107 @@
+"""`microzo plan MODEL`: what training takes on a board, before anything is sent."""
+
+import dataclasses
+
+import click
+
+import microzo
+
+from .. import recipefile
+from ..model import file as modelfile
+from ..plan import predict as planning
+from ..plan import ram as ramplan
+from .common import json_option, report, say
+
+
+@click.command("plan")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False))
+@click.option("--recipe", default="default", show_default=True,
+              help="A name, or a .json file that holds a recipe.")  # fmt: skip
+@click.option("--layers", default="auto", show_default=True, help="auto, all, lastN or 0,1,2.")
+@click.option("--samples", default=256, show_default=True, type=click.IntRange(1),
+              help="Labelled samples; a recipe says how many it takes of them.")  # fmt: skip
+@click.option("--ram", metavar="BYTES", help="RAM of the board, such as 262144 or 256K.")
+@click.option("--board", type=click.Choice(list(ramplan.BOARDS)), help="A board that is known.")
+@click.option("--romfs", is_flag=True, help="MODEL is mapped from ROMFS: weights take no RAM.")
+@click.option("--clock", metavar="HZ", help="Clock of the board, such as 64000000 or 64M.")
+@json_option
+def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file):
+    """Print what training MODEL takes, and whether it fits; status 1 if not.
+
+    Peak RAM by part, flash, MACs and estimated time of a forward pass and of a step, what else
+    fits, and the best set of layers.
+    """
+    if ram and board:
+        raise click.BadParameter("give --ram or --board, not both")
+    modelfile.read(model)
+    target = ramplan.BOARDS[board or ramplan.DEFAULT_BOARD]
+    if ram:
+        target = dataclasses.replace(target, ram=_number(ram, 1024, "RAM"))
+    if clock:
+        target = dataclasses.replace(target, clock=_number(clock, 1000, "clock"))
+    made = recipefile.read(recipe)
+    found = planning.plan(model, made, _layers(layers), samples, target, romfs)
+    report(found, json_file)
+    if "stages" in found:
+        _show(found, json_file)
+    _show_advice(found, json_file)
+    if not found["fits"]:
+        raise MemoryError(found["refused"])
+
+
+def _show(found, json_file):
+    """The run itself: layers, passes and steps, RAM, flash."""
+    for layer in found["layers"]:
+        shape = " x ".join(map(str, layer["output"]))
+        say(f"{layer['op']:3} {layer['kind']:8} {shape:14} {layer['macs']:9,} MACs", json_file)
+    speed = f"{found['core']} at {found['clock'] / 1e6:g} MHz"
+    seconds = found["seconds_forward"]
+    say(f"a forward pass: {found['macs_forward']:,} MACs, {seconds:.3f} s ({speed})", json_file)
+    for stage in found["stages"]:
+        kind = stage["kind"]
+        ops = f" of operators {stage['ops']}" if "ops" in stage else ""
+        macs, seconds = found["macs_step"][kind], found["seconds_step"][kind]
+        say(f"a step of {kind}{ops}: {macs:,} MACs, {seconds:.2f} s", json_file)
+    for name, part in found["parts"].items():
+        say(f"{name:26} {part:9,}", json_file)
+    say(f"{'peak RAM':26} {found['peak']:9,} of {found['ram']:,} bytes", json_file)
+    flash = ", ".join(f"{name} {size:,}" for name, size in found["flash"].items())
+    say(f"flash {sum(found['flash'].values()):,} bytes: {flash}", json_file)
+    for note in found["notes"]:
+        say(note, json_file)
+
+
+def _show_advice(found, json_file):
+    """What else fits on the board."""
+    for romfs, where in ((False, "weights in RAM"), (True, "weights mapped from ROMFS")):
+        fitting = [a for a in found["alternatives"] if a["fits"] and a["romfs"] == romfs]
+        names = ", ".join(f"{_name(a)} {a['peak']:,}" for a in fitting)
+        say(f"fits with {where}: {names or 'nothing'}", json_file)
+    best = ",".join(map(str, found["best_layers"]))
+    say(f"most trained values for spsa: {'--layers ' + best if best else 'none fit'}", json_file)
+
+
+def _name(alternative):
+    """The recipe, with the stages that are left of it where others do not fit."""
+    name, kinds = alternative["recipe"], alternative["stages"]
+    whole = [stage["kind"] for stage in microzo.recipe(name)["stages"]]
+    return name if set(kinds) == set(whole) else f"{name} ({', '.join(kinds)} alone)"
+
+
+def _layers(text):
+    """``auto``, ``all``, ``lastN`` as they are; ``0,1`` as a list."""
+    if text[:1].isdigit():
+        try:
+            return [int(part) for part in text.split(",")]
+        except ValueError:
+            raise ValueError(f"layers {text!r}: give auto, all, lastN or numbers: 0,1") from None
+    return text
+
+
+def _number(text, kilo, what):
+    """Bytes or Hz from digits, with K or M at the end."""
+    scale = {"K": kilo, "M": kilo * kilo}.get(text[-1:].upper(), 1)
+    digits = text if scale == 1 else text[:-1]
+    if not digits.isdigit() or not int(digits):
+        raise ValueError(f"{text!r} is no {what}: give digits from 1, or such as 256K or 64M")
+    return int(digits) * scale

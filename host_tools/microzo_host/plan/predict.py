@@ -1,0 +1,71 @@
+"""All that `microzo plan` tells of a model, a recipe and a board: prediction, times, advice.
+
+docs/import.md has the fields of its JSON.
+"""
+
+import dataclasses
+
+import microzo
+
+from . import advice
+from . import ram as ramplan
+from . import time as steptime
+
+
+def plan(path, recipe, layers, samples, target, romfs):
+    """The result as a dict that json can hold; `refused` says why a run cannot be had, or "".
+
+    recipe: a name or a dict.
+    """
+    recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
+    others = advice.alternatives(path, samples, target.ram)
+    common = {
+        "ram": target.ram,
+        "romfs": romfs,
+        "best_layers": advice.best_layers(path, samples, target.ram, romfs),
+        "alternatives": [dataclasses.asdict(other) for other in others],
+    }
+    try:
+        made = ramplan.predict(path, recipe, layers, samples, target.ram, romfs)
+    except ValueError as error:
+        if "closed form" not in str(error):
+            raise
+        refused = advice.tail_refusal(path, samples, target.ram, romfs)
+        name = recipe["name"]
+        return {"recipe": name, "samples": samples, "fits": False, "refused": refused, **common}
+    found = dataclasses.asdict(made)
+    found["refused"] = "" if made.fits else _too_large(path, recipe, layers, made, others)
+    return {**found, **common, **_times(path, made, target)}
+
+
+def _times(path, made, target):
+    costs = steptime.Costs(microzo.load(str(path)).plan, target.core)
+    forward = costs.passes()
+    each = [(stage["kind"], costs.step(stage, made.samples)) for stage in made.stages]
+    steps = ramplan.largest(each)
+    return {
+        "core": target.core,
+        "clock": target.clock,
+        "instructions_forward": forward,
+        "instructions_step": steps,
+        "seconds_forward": forward / target.clock,
+        "seconds_step": {kind: n / target.clock for kind, n in steps.items()},
+    }
+
+
+def _too_large(path, recipe, layers, made, others):
+    """What is needed and what there is, and what would fit."""
+    text = f"recipe {made.recipe} needs {made.needed:,} bytes"
+    if not made.romfs:
+        mapped = ramplan.predict(path, recipe, layers, made.samples, made.ram, True)
+        text += " with the weights in RAM"
+        if mapped.fits:
+            last = advice.fewer(path, recipe, layers, made.samples, made.ram, False)
+            return (
+                f"{text}, the board has {made.ram:,}; mapped from ROMFS they take none, and "
+                f"{mapped.needed:,} bytes are enough: `microzo romfs`, then `microzo plan --romfs`"
+                + (f"; or train fewer layers, --layers {last}" if last else "")
+            )
+        text += f" and {mapped.needed:,} with them mapped from ROMFS"
+    cures = advice.cures(path, recipe, layers, made, others)
+    return f"{text}, the board has {made.ram:,}: {cures}"

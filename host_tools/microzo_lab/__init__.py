@@ -1,0 +1,1 @@
+"""Research around microzo: studies, yardsticks, pre-training; the product does not need it."""

@@ -1,0 +1,117 @@
+"""Do the guards keep what helps? (`python -m microzo_lab.guards cifar10 gauss:5 speckle:5`)
+
+Unguarded, realign and then refilter: what either of them changes on the samples, with labels
+(accuracy, loss) and without (information and entropy of the predictions), what the guards would
+say of it, and what it truly changes on test images. `clean` is a corruption here. Prints a table
+and writes build/study/guards-<data set>.json.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import tempfile
+
+import microzo
+from microzo.train.freeguard import FreeGuard
+from microzo.train.guard import Guard, helps
+
+from . import accuracy, networks, runs
+
+STAGES = ("realign", "refilter")
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """A network after some stages: guards' (correct, loss), test accuracy in per cent."""
+
+    labels: tuple
+    free: tuple
+    accuracy: float
+
+
+def score(job, stages):
+    """The Score after unguarded stages."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.safetensors")
+        path.write_bytes(networks.model_bytes(job.data))
+        model = microzo.load(str(path))
+    x, y = accuracy.adaptation(job, job.samples)
+    data = microzo.ArrayData(x, y)
+    if stages:
+        made = runs.settings(runs.recipe_of(stages[-1]), (f"samples={job.samples}",))
+        made["stages"] = [dict(stage, guard="") for stage in made["stages"]]
+        for _ in microzo.Trainer(model, made, seed=job.seed).run(data):
+            pass
+    found = []
+    index = range(job.samples)
+    for guard in (Guard(model, data, index, y, 0, job.samples), FreeGuard(model, data, index)):
+        guard.measure()
+        found.append((int(guard.correct), int(guard.loss)))
+    images, labels = accuracy.test_of(job)
+    right = accuracy.predictions(model, images) == labels
+    return Score(*found, 100 * float(right.mean()))
+
+
+def rows(job):
+    """One entry a stage: its changes, of accuracy in points, else in nats."""
+    before = score(job, ())
+    for at, stage in enumerate(STAGES):
+        after = score(job, STAGES[: at + 1])
+        labels, free = (before.labels, after.labels), (before.free, after.free)
+        yield {
+            "dataset": job.data, "corruption": job.corruption, "severity": job.severity,
+            "seed": job.seed, "n": job.samples, "stage": stage,
+            "accuracy": 100 * (labels[1][0] - labels[0][0]) / job.samples,
+            "loss": (labels[1][1] - labels[0][1]) / 256 / job.samples,
+            "information": (free[1][0] - free[0][0]) / 256,
+            "entropy": (free[1][1] - free[0][1]) / 256,
+            "kept": helps(True, *labels[1], *labels[0]),
+            "kept_by_accuracy": helps(False, *labels[1], *labels[0]),
+            "kept_without_labels": helps(False, *free[1], *free[0]),
+            "test": after.accuracy - before.accuracy,
+        }  # fmt: skip
+        before = after
+
+
+def main(arguments=None):
+    """Runs the command."""
+    parser = argparse.ArgumentParser(prog="python -m microzo_lab.guards",
+                                     description=__doc__.split("\n")[0])  # fmt: skip
+    parser.add_argument("data", choices=networks.NAMES)
+    parser.add_argument("corruptions", nargs="+", metavar="NAME:SEVERITY")
+    parser.add_argument("--seeds", type=int, nargs="+", default=(0,))
+    parser.add_argument("--samples", type=int, default=256)
+    parser.add_argument("--test-images", type=int, default=1000)
+    args = parser.parse_args(arguments)
+    found = []
+    for text in args.corruptions:
+        name, _, severity = text.partition(":")
+        for seed in args.seeds:
+            job = accuracy.Job(name, int(severity or 0), seed, "guards", args.test_images,
+                               args.data, args.samples)  # fmt: skip
+            found += rows(job)
+    show(found)
+    path = accuracy.BUILD / "study" / f"guards-{args.data}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def show(found):
+    """Prints the rows as a table."""
+    print(
+        "corruption    seed stage     accuracy    loss  inform. entropy kept by-acc. free   test"
+    )
+    for row in found:
+        yes = ["yes" if row[key] else "no"
+               for key in ("kept", "kept_by_accuracy", "kept_without_labels")]  # fmt: skip
+        print(
+            f"{row['corruption']}:{row['severity']:<{13 - len(row['corruption'])}}{row['seed']:3} "
+            f"{row['stage']:9} {row['accuracy']:+8.1f} {row['loss']:+7.3f} "
+            f"{row['information']:+8.3f} {row['entropy']:+7.3f} {yes[0]:4} {yes[1]:7} {yes[2]:4} "
+            f"{row['test']:+6.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

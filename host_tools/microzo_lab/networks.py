@@ -1,0 +1,84 @@
+"""Which network, corruptions and calibration images belong to a data set of the study.
+
+``mnist`` and ``fashion``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8, ``keywords``: its
+DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project (or the one that
+MICROZO_SHARED names). The product needs none of them; without the folder `there` says so.
+"""
+
+import functools
+import hashlib
+import os
+import pathlib
+
+from microzo_host import importers
+from microzo_host.data import colour_corruptions, corruptions, datasets, demonet, shared_data
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+
+NAMES = {"mnist": "demo", "fashion": "demo", "cifar10": "resnet8", "keywords": "ds-cnn"}
+FILES = {"cifar10": "resnet8_cifar10_int8.tflite", "keywords": "kws_int8.tflite"}
+# Mild ones: the maps' values lie close together, so that noise of any level ends at chance.
+KEYWORD_SHIFTS = (("contrast", 5), ("brightness", 2), ("stripe", 1))
+CALIBRATION = 512  # clean images of the pre-training split
+
+
+def source(data):
+    """The file the network of a data set comes from."""
+    if data in FILES:
+        return shared_data.shared() / "models" / FILES[data]
+    return demonet.ASSETS / f"{data}.safetensors"
+
+
+def missing(data):
+    """Why a data set cannot be studied here, or ""."""
+    try:
+        datasets.load(data, "adapt")
+    except OSError as error:
+        return str(error)
+    return "" if source(data).is_file() else f"{source(data)} is not there"
+
+
+def shifts(data):
+    """The module with ``apply``, NAMES, TUNING and REPORTING for a data set."""
+    return colour_corruptions if data == "cifar10" else corruptions
+
+
+def reporting(data):
+    """(name, severity) of the corruptions that are reported."""
+    return KEYWORD_SHIFTS if data == "keywords" else shifts(data).REPORTING
+
+
+@functools.lru_cache(maxsize=2)
+def model_bytes(data):
+    """The network of a data set as a model file, with clean statistics for realign."""
+    images = datasets.load(data, "pretrain")[0][:CALIBRATION]
+    if data not in FILES:
+        return modelfile.pack(quantize.quantize(demonet.pretrained(data), images))
+    digest = hashlib.sha256(source(data).read_bytes() + images.tobytes())
+    for part in (
+        "importers/*.py", "model/quantize.py", "model/file.py", "reference/intforward.py",
+    ):  # fmt: skip
+        for path in sorted(pathlib.Path(importers.__file__).parents[1].glob(part)):
+            digest.update(path.read_bytes())
+    kept = _folder() / f"{data}-{digest.hexdigest()[:12]}.safetensors"
+    if not kept.is_file():  # half a minute
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        temporary = kept.with_suffix(f".{os.getpid()}")
+        temporary.write_bytes(modelfile.pack(importers.import_model(source(data), images)))
+        temporary.replace(kept)
+    return kept.read_bytes()
+
+
+def _folder():
+    return pathlib.Path(__file__).resolve().parents[2] / "build" / "study" / "networks"
+
+
+def float_net(data):
+    """The float network (with BatchNorm) that back-propagation starts from, or None."""
+    if data not in FILES:
+        return demonet.pretrained(data)
+    if data != "cifar10":
+        return None
+    from . import floatnet
+
+    return floatnet.of_model(modelfile.unpack(model_bytes(data)), data)
