@@ -4,7 +4,7 @@ Fashion-MNIST, demo network, 256 labelled samples, no guard, corruptions that no
 on. Writes build/study/sanity.json: for every claim its variants with accuracy (mean and standard
 deviation over seeds and corruptions), the loss on the training samples before and after, and
 whether the claim holds. Runs that are on disk are not made again. With --settings, a table of the
-stages' settings instead (docs/methods.md).
+stages' settings instead (host_tools/microzo_lab/notes/methods.md).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The networks of the bench: single layers of `docs/kernels.md`, and the test network."""
+"""The networks of the bench: single layers of `host_tools/microzo_lab/notes/kernels.md`, and the test network."""
 
 import random
 import struct

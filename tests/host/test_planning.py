@@ -77,8 +77,8 @@ def test_json_has_the_fields_of_the_docs(demo):
     status, text, _ = run(demo, "--json", "-")
     found = json.loads(text)
     assert status == 0
-    section = (ROOT / "docs" / "import.md").read_text().split("## The plan")[1]
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.M)
+    page = (ROOT / "docs" / "reference" / "plan.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M)
     assert sorted(found) == sorted(re.findall(r"\w+", " ".join(rows)))
     assert found["fits"] and not found["refused"]
     assert found["peak"] == sum(found["parts"].values()) < found["ram"]

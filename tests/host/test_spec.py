@@ -1,4 +1,4 @@
-"""SPEC.md against the code: its worked examples, its tables of words, its table of functions."""
+"""The specification against the code: its worked examples, tables of words, table of functions."""
 
 import ast
 import inspect
@@ -14,7 +14,8 @@ from microzo.net import words as L
 from microzo_host import reference as oracle
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = (ROOT / "SPEC.md").read_text()
+PAGES = sorted((ROOT / "docs" / "reference" / "spec").glob("*.md"))
+SPEC = "\n".join(page.read_text() for page in PAGES)
 HEADER_CLASHES = {
     "IN_H": "NET_IN_H",
     "IN_W": "NET_IN_W",
@@ -57,6 +58,10 @@ def test_examples(line, name):
     node = ast.parse(call, mode="eval").body
     args = [ast.literal_eval(arg) for arg in node.args]
     assert spec_calls.CALLS[node.func.id](module(name), *args) == ast.literal_eval(result)
+
+
+def test_no_example_is_lost():
+    assert len(list(example_lines())) == 48
 
 
 def test_every_kind_of_example_is_there():

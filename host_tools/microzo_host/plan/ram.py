@@ -59,7 +59,7 @@ DEFAULT_BOARD = "mps2-an386-256K"
 
 @dataclasses.dataclass
 class Prediction:
-    """What `microzo plan --json` writes; docs/import.md tells what each field is."""
+    """What `microzo plan --json` writes; docs/reference/plan.md tells what each field is."""
 
     recipe: str
     ram: int
