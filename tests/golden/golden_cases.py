@@ -211,3 +211,12 @@ case("live-node", "node", live=33, stages=[("node", 1, {})])
 case("find-step", "spsa", find_step=True, first_shift=20, shift=20, board=True, **_OPEN)
 case("find-step-forward-only", "forward_only", find_step=True, samples=60)
 case("find-step-scaled", "spsa", "clamped", find_step=True, norm_scaling="root", **_OPEN)
+
+# guards at their limits
+case("guard-same", "spsa", shift=28, first_shift=28, clip=1, board=True)
+case("guard-loss-alone", "spsa", shift=-1, first_shift=-1, seed=3, guard="all")
+case("guard-correct-alone", "spsa", shift=-1, first_shift=-1, seed=2, guard="all")
+case("guard-strict", "refilter", "residual", seed=4, samples=12)
+case("node-shift-high", "node", guard="", conv_shift=64, head_shift=64, run_steps=2)
+case("mask-scaling", "spsa", "residual", samples=20, mask="random", one_in=30, steps=2,
+     norm_scaling="plain", shift=-5, first_shift=-5, **_OPEN)  # fmt: skip

@@ -35,9 +35,10 @@ def cases(slow=False, board=False, names=None):
     ]  # fmt: skip
 
 
-def prepare(folder, which):
-    """cases.json in a folder that has the sets already."""
-    text = json.dumps([golden_words.resolved(case, golden_cases.SHORT) for case in which])
+def prepare(folder, which, replay=True):
+    """cases.json in a folder; replay: whether each journal is replayed, too."""
+    made = [golden_words.resolved(case, golden_cases.SHORT) for case in which]
+    text = json.dumps([dict(case, replay=replay and not case["live"]) for case in made])
     path = pathlib.Path(folder, "cases.json")
     path.write_text(text)
     return path
@@ -72,11 +73,17 @@ def on_unix(sets, out, which):
 
 def on_board(sets, out, which):
     """The emulated board of 256 KB: stock firmware, native module, compiled package. It starts
-    anew for every model, whose code and holes in the heap the next one has no room for."""
+    anew for every small model, and for every case of the demo, which needs a heap without holes
+    and leaves no room for a replay."""
     plan, _ = push.plan_files(BOARD, [])
+    groups = {}
+    for case in which:
+        key = case["name"] if case["model"] == "demo" else case["model"]
+        groups.setdefault(key, []).append(case)
     results = {}
-    for model in {case["model"]: None for case in which}:
-        path = prepare(out, [case for case in which if case["model"] == model])
+    for group in groups.values():
+        model = group[0]["model"]
+        path = prepare(out, group, replay=model != "demo")
         files = {p.name: p for p in (path, *pathlib.Path(sets).glob(f"{model}.*"))}
         code = f"import sys\nsys.argv[:] = {['', path.name, '', '']!r}\n" + RUNNER.read_text()
         with emulator.Board(ram="256K", fs={**dict(plan), **files}) as board:
