@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from microzo_host import push
+from microzo_host.board import push
 
 PAGE = push.ROOT / "docs" / "tutorial" / "first-steps.md"
 

@@ -10,7 +10,8 @@ import golden_cases
 import golden_data
 import golden_words
 
-from microzo_host import board_info, emulator, push
+from microzo_host.board import emulator, push
+from microzo_host.board import info as board_info
 
 FOLDER = pathlib.Path(__file__).parent
 RUNNER = FOLDER / "runner.py"
@@ -20,7 +21,7 @@ BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 
 _ORACLE = """
 import runpy, sys
 import microzo
-from microzo_host import oracle
+from microzo_host import reference as oracle
 microzo.use(oracle)
 runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """

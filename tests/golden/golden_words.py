@@ -3,16 +3,12 @@ the recipe and the options that microzo takes. Renaming a setting changes this f
 
 import microzo
 
-_TRAIN = {"weights": 1, "biases": 2, "scales": 4}
 # word of the cases: (setting of a stage, its value)
 _SETTINGS = {
-    "train": ("what", lambda words: sum(_TRAIN[word] for word in words)),
-    "wide": ("mode", int),
-    "norm_scaling": ("gns", {"": 0, "root": 1, "plain": 2}.get),
     "each": ("samples", int),  # a probe's, or a step's
-    "antithetic": ("sides", lambda yes: 2 if yes else 1),
+    "antithetic": ("antithetic", int),
+    "rows": ("factors", str),
 }
-_OPTIONS = {"board_id": "node"}
 
 
 def setting(word, value):
@@ -41,7 +37,7 @@ def resolved(case, short):
     if stages is None:
         stages = [(case["recipe"], i, case["changes"] if i == last else {}) for i in range(last + 1)]
     recipe["stages"] = [stage(*parts, short) for parts in stages]
-    options = {_OPTIONS.get(word, word): value for word, value in case["options"].items()}
+    options = case["options"]
     run = {key: case[key] for key in ("name", "model", "labels", "repeat", "steps")}
     run.update({key: case[key] for key in ("live", "find_step", "cut")})
     return dict(run, recipe=recipe, options=options)

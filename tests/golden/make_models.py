@@ -9,9 +9,10 @@ import sys
 
 import numpy as np
 
-from microzo_host import modelfile, quantize
 from microzo_host.demo import prepare
-from microzo_host.network import Layer, Network, forward
+from microzo_host.model import file as modelfile
+from microzo_host.model import quantize
+from microzo_host.model.network import Layer, Network, forward
 
 FOLDER = pathlib.Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent / "device"))

@@ -105,5 +105,5 @@ def _check_value(kind, row, value):
                 "stage %s: %s is %s, not %r"
                 % (kind, name, " or ".join('"%s"' % word for word in row[2]), value)
             )
-    elif not isinstance(value, int) or not row[2] <= value <= row[3]:
+    elif not isinstance(value, (int, bool)) or not row[2] <= value <= row[3]:
         raise ValueError("stage %s: %s is %d..%d, not %r" % (kind, name, row[2], row[3], value))

@@ -62,8 +62,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
 
             parts = allocate.parts(model.plan, recipe, stage, kind.perturbs, layers)
         for part, chosen in parts:
-            part = {key: part[key] for key in part if key not in ("pick", "top", "macs")}
-            specs = kind.choices(model.plan, part, want.of(chosen))
+            specs = kind.choices(model.plan, _settings(part), want.of(chosen))
             spec = _fitting(model, program, specs, room, double)
             if spec is not None:
                 if not labelled and spec["guard"]:
@@ -78,6 +77,16 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
             "recipe %s has nothing to do: %s" % (recipe["name"], "; ".join(want.notes))
         )
     return program
+
+
+def _settings(stage):
+    """Of a stage, without those of the search before a run; True is 1."""
+    settings = {}
+    for key in stage:
+        if key not in ("pick", "top", "macs"):
+            value = stage[key]
+            settings[key] = int(value) if isinstance(value, bool) else value
+    return settings
 
 
 def _free_guard(spec):

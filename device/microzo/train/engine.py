@@ -4,9 +4,9 @@ The engine knows nothing of files: it asks a Store (store.py) to append records,
 stage began, to bring that back, to save checkpoints. Guards (guard.py) say whether a stage stays.
 """
 
-from .. import methods
 from ..data import cache
 from ..journal import record
+from ..methods import make
 from .guard import FreeGuard, Guard
 from .health import Health
 from .position import Position, score_record
@@ -252,7 +252,7 @@ def make_stage(run, at):
     spec = at.spec()
     if "first_shift" in spec and not at.realigned():
         spec = dict(spec, shift=spec["first_shift"])
-    stage = methods.make(run, spec, run.stage_seed(at.stage))
+    stage = make(run, spec, run.stage_seed(at.stage))
     if at.sizes is not None:
         stage.resume(at.sizes)
     return stage

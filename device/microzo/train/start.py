@@ -5,11 +5,12 @@ Apart from trainer.py because a board forgets this code once a run has begun.
 
 import json
 
-from .. import leave, methods
+from .. import leave
 from ..board import files, memory
 from ..data import draw
 from ..journal import file as journals
 from ..journal import record
+from ..methods import forget_declarations, method
 from ..methods.stage import Run
 from ..recipes import names
 from . import store
@@ -51,7 +52,7 @@ def memory_of(model, request, samples, labelled, cache):
 def _load_code(model, stages):
     """Imports what the stages need, so that what is free afterwards is free for data."""
     for stage in stages:
-        for name in methods.method(stage["kind"]).modules(stage):
+        for name in method(stage["kind"]).modules(stage):
             __import__("microzo." + name, None, None, ("x",))
         if stage["guard"] == "free":
             __import__("microzo.zo.confidence", None, None, ("x",))
@@ -117,9 +118,9 @@ def place(run):
     model = run.model
     pairs = resolve.trains(run.program)
     activations = resolve.needs(model, run.program, False)["activations"]
-    reserves = [(methods.method(spec["kind"]).reserve, spec) for spec in run.program["stages"]]
+    reserves = [(method(spec["kind"]).reserve, spec) for spec in run.program["stages"]]
     resolve = None
-    methods.forget_declarations()
+    forget_declarations()
     leave("recipes")  # not needed again: the code makes room
     memory.free()
     for reserve, spec in reserves:
