@@ -27,7 +27,7 @@ class StatisticsMethod(Method):
     def work(self, plan, spec, samples):
         for op in spec["ops"]:
             yield ("sample", samples)
-            yield ("pass", 0, op + 1, samples, ())
+            yield ("pass", 0, op, samples, ())
             yield ("stats", op, samples)
             yield ("record", 12 * plan[L.op_base(op) + L.OUT_C], 1)
 
