@@ -1,11 +1,6 @@
 """The study's cost of a run against the kernel calls of its steps, counted."""
 
-import pathlib
-import sys
-
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 import small
 
 import microzo
