@@ -90,7 +90,7 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
-	@$(PY) -m microzo_host.demo --data $(DATA)
+	@$(PY) -m microzo_host.cli demo --data $(DATA)
 
 # LiteRT and ONNX, which judge imported models, and Dask; only the tests need them.
 test-packages: python ## The importers' reference packages and Dask, for the tests
@@ -127,10 +127,10 @@ size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD
 	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
 
 repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.board.emulator --core $(CORE) --repl
+	@$(PY) -m microzo_host.cli emulator --core $(CORE) --repl
 
 board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.board.emulator --core $(CORE)
+	@$(PY) -m microzo_host.cli emulator --core $(CORE)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .
