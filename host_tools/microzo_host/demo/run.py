@@ -70,13 +70,15 @@ def adapt(cases, net, model_path, settings, display):
                 for case in cases
             }
             yards = {case.name: pool.submit(yardstick, case, net, settings) for case in cases}
-            concurrent.futures.wait(
+            ended, _ = concurrent.futures.wait(
                 [counted, *runs.values(), *yards.values()],
                 return_when=concurrent.futures.FIRST_EXCEPTION,
             )
+            for future in ended:
+                future.result()  # raises what ended the others too soon
             outcomes = []
             for case in cases:
-                done = {recipe: runs[case.name, recipe].result(0) for recipe in RECIPES}
+                done = {recipe: runs[case.name, recipe].result() for recipe in RECIPES}
                 identical = outcome.replays(model_path, case, done.values())
                 outcomes.append(
                     outcome.Outcome(case.name, done, identical, yards[case.name].result())

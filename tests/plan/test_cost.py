@@ -10,7 +10,7 @@ from microzo.methods import stages
 from microzo.net import arena as planner
 from microzo.net import words as L
 from microzo.recipes import resolve as program
-from microzo_lab import cost
+from microzo_host.plan import cost
 
 
 class Counter:
