@@ -11,6 +11,7 @@ CORE ?= m4
 PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
   $(shell $p -c 'import sys; print("$p") if sys.version_info >= (3, 11) else 0' 2>/dev/null | grep python)))
 PY := .venv/bin/python
+LAB := PYTHONPATH=host_tools $(PY)
 
 export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
@@ -90,12 +91,12 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
-	@$(PY) -m microzo_host.demo --data $(DATA)
+	@$(LAB) -m microzo_host.cli demo --data $(DATA)
 
-# LiteRT and ONNX, which judge imported models, and Dask; only the tests need them.
-test-packages: python ## The importers' reference packages and Dask, for the tests
+# LiteRT and ONNX, which judge imported models, Dask, and what draws pages; for the tests alone.
+test-packages: python ## Reference packages of the importers, Dask, plots: for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster
+	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
 
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q
@@ -108,13 +109,13 @@ study-packages: python ## What accuracy and study need: PyTorch
 	  boards/tools/python_env.sh $(PYTHON) dev,study
 
 accuracy: study-packages host-lib fashion ## Accuracy against back-propagation, build/accuracy.json
-	@$(PY) -m microzo_lab.accuracy
+	@$(LAB) -m microzo_lab accuracy
 
 study-quick: study-packages host-lib fashion ## Recipes against back-propagation, ten minutes
-	@$(PY) -m microzo_lab.quick
+	@$(LAB) -m microzo_lab quick
 
 study: study-packages host-lib fashion ## The whole study, hours; goes on where it stopped
-	@$(PY) -m microzo_lab.quick --full --page host_tools/microzo_lab/notes/study.md
+	@$(LAB) -m microzo_lab quick --full --page host_tools/microzo_lab/notes/study.md
 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
@@ -127,10 +128,10 @@ size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD
 	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
 
 repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.board.emulator --core $(CORE) --repl
+	@$(PY) -m microzo_host.cli emulator --core $(CORE) --repl
 
 board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.board.emulator --core $(CORE)
+	@$(PY) -m microzo_host.cli emulator --core $(CORE)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .

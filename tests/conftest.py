@@ -1,10 +1,18 @@
-"""What all tests share: emulated boards."""
+"""What all tests share: the helpers of tests/support, emulated boards, a small model, its data."""
 
+import pathlib
 import signal
+import sys
 
 import pytest
 
-from microzo_host.board.emulator import Board
+sys.path.insert(0, str(pathlib.Path(__file__).with_name("support")))
+
+import small  # noqa: E402
+
+import microzo  # noqa: E402
+from microzo.kernel import choice  # noqa: E402
+from microzo_host.board.emulator import Board  # noqa: E402
 
 
 def pytest_configure():
@@ -32,3 +40,37 @@ def stock_board():
     """One board of 256 KB with stock firmware, shared by a module's tests."""
     with Board(ram="256K") as board:
         yield board
+
+
+@pytest.fixture(scope="session")
+def model_path(tmp_path_factory):
+    """The file of the small model."""
+    return small.write_model(tmp_path_factory.mktemp("model") / "small.safetensors")
+
+
+@pytest.fixture(scope="session")
+def data_paths(tmp_path_factory, model_path):
+    """The small model's x.npy and y.npy."""
+    return small.write_data(tmp_path_factory.mktemp("data"), model_path)
+
+
+@pytest.fixture
+def model(model_path):
+    """The small model, loaded."""
+    return microzo.load(model_path)
+
+
+@pytest.fixture
+def data(data_paths):
+    """The small model's data as a source."""
+    source = microzo.Dataset(*data_paths)
+    yield source
+    source.close()
+
+
+@pytest.fixture
+def with_kernels():
+    """with_kernels(module) makes it the kernels until the end of the test."""
+    before = choice.kernels()
+    yield choice.use
+    choice.use(before)

@@ -1,4 +1,4 @@
-"""What exact gradients of channels would be worth (`python -m microzo_lab.ceiling`).
+"""What exact gradients of channels would be worth (`python -m microzo_lab ceiling`).
 
 `channel` learns from the loss's derivative with respect to a shift of all free positions of a
 channel. Here PyTorch gives that derivative exactly, in float: a layer's weights get the local
@@ -7,14 +7,15 @@ gradient goes on to the layers before. Head and last convolution are always trai
 tuning corruptions, after batch statistics were adapted. Writes build/study/ceiling.json.
 """
 
-import argparse
 import json
 
+import click
 import numpy as np
 
 from microzo_host.model import network
+from microzo_host.simulate import jobs
 
-from . import accuracy, bp, networks, torchnet
+from . import accuracy, bp, floatnet, torchnet
 
 LAYERS = ("last", "first3", "all")
 SHIFTS = ("gauss", "pixelate")
@@ -85,9 +86,9 @@ class Forward:
 def run(shift, layers, seed=0, samples=1000, epochs=EPOCHS, test_images=1000):
     """{"shift", "layers", "seed", "accuracy", "train"}: float accuracies in per cent."""
     t = torchnet.torch()
-    job = accuracy.Job(shift, 5, seed, "", test_images, "cifar10", samples)
-    (images, labels), test = accuracy.adaptation(job, samples), accuracy.test_of(job)
-    net = networks.float_net("cifar10")
+    job = jobs.Job(shift, 5, seed, "", test_images, "cifar10", samples)
+    (images, labels), test = jobs.adaptation(job, samples), jobs.test_of(job)
+    net = floatnet.of_data("cifar10")
     t.manual_seed(seed)
     module = torchnet.build(net)
     bp._adapt_statistics(t, module, images)
@@ -126,21 +127,16 @@ def run(shift, layers, seed=0, samples=1000, epochs=EPOCHS, test_images=1000):
     return {"shift": shift, "layers": layers, "seed": seed, **found}
 
 
-def main(argv=None):
-    """Run the study and write its file."""
-    parser = argparse.ArgumentParser(prog="microzo_lab.ceiling", description=__doc__)
-    parser.add_argument("layers", nargs="*", choices=[*LAYERS, []])
-    args = parser.parse_args(argv)
+@click.command("ceiling")
+@click.argument("layers", nargs=-1, type=click.Choice(LAYERS))
+def command(layers):
+    """What exact gradients of channels would be worth; of all LAYERS if none is named."""
     torchnet.torch().set_num_threads(1)
     folder = accuracy.BUILD / "study"
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
-    for layers in args.layers or LAYERS:
+    for name in layers or LAYERS:
         for shift in SHIFTS:
-            rows.append(run(shift, layers))
-            print(json.dumps(rows[-1]), flush=True)
+            rows.append(run(shift, name))
+            click.echo(json.dumps(rows[-1]))
     (folder / "ceiling.json").write_text(json.dumps(rows, indent=0) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -8,13 +8,25 @@ gamma = deviation, beta = mean. Batch statistics can then be adapted as in a net
 import numpy as np
 
 from microzo.net import words as L
+from microzo_host.data import demonet
 from microzo_host.model import file as modelfile
 from microzo_host.model import network
+from microzo_host.simulate import networks
 
 _KINDS = {
     L.CONV: "conv", L.DWCONV: "depthwise", L.DENSE: "dense", L.AVGPOOL: "avgpool", L.ADD: "add",
 }  # fmt: skip
 _NATS = 4096
+
+
+def of_data(data):
+    """The float network (with BatchNorm) of a data set that back-propagation starts from, or
+    None."""
+    if data not in networks.FILES:
+        return demonet.pretrained(data)
+    if data != "cifar10":
+        return None
+    return of_model(modelfile.unpack(networks.model_bytes(data)), data)
 
 
 def of_model(model, name):

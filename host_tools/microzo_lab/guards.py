@@ -1,4 +1,4 @@
-"""Do the guards keep what helps? (`python -m microzo_lab.guards cifar10 gauss:5 speckle:5`)
+"""Do the guards keep what helps? (`python -m microzo_lab guards cifar10 gauss:5 speckle:5`)
 
 Unguarded, realign and then refilter: what either of them changes on the samples, with labels
 (accuracy, loss) and without (information and entropy of the predictions), what the guards would
@@ -6,17 +6,18 @@ say of it, and what it truly changes on test images. `clean` is a corruption her
 and writes build/study/guards-<data set>.json.
 """
 
-import argparse
 import dataclasses
 import json
-import pathlib
-import tempfile
+
+import click
 
 import microzo
 from microzo.train.freeguard import FreeGuard
 from microzo.train.guard import Guard, helps
+from microzo_host.cli.group import SeveralValues
+from microzo_host.simulate import jobs, networks, recipes
 
-from . import accuracy, networks, runs
+from . import accuracy
 
 STAGES = ("realign", "refilter")
 
@@ -32,14 +33,11 @@ class Score:
 
 def score(job, stages):
     """The Score after unguarded stages."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(networks.model_bytes(job.data))
-        model = microzo.load(str(path))
-    x, y = accuracy.adaptation(job, job.samples)
+    model = jobs.model_of(job)
+    x, y = jobs.adaptation(job, job.samples)
     data = microzo.ArrayData(x, y)
     if stages:
-        made = runs.settings(runs.recipe_of(stages[-1]), (f"samples={job.samples}",))
+        made = recipes.settings(recipes.recipe_of(stages[-1]), (f"samples={job.samples}",))
         made["stages"] = [dict(stage, guard="") for stage in made["stages"]]
         for _ in microzo.Trainer(model, made, seed=job.seed).run(data):
             pass
@@ -48,9 +46,7 @@ def score(job, stages):
     for guard in (Guard(model, data, index, y, 0, job.samples), FreeGuard(model, data, index)):
         guard.measure()
         found.append((int(guard.correct), int(guard.loss)))
-    images, labels = accuracy.test_of(job)
-    right = accuracy.predictions(model, images) == labels
-    return Score(*found, 100 * float(right.mean()))
+    return Score(*found, 100 * float(jobs.right(job, model).mean()))
 
 
 def rows(job):
@@ -74,44 +70,37 @@ def rows(job):
         before = after
 
 
-def main(arguments=None):
-    """Runs the command."""
-    parser = argparse.ArgumentParser(prog="python -m microzo_lab.guards",
-                                     description=__doc__.split("\n")[0])  # fmt: skip
-    parser.add_argument("data", choices=networks.NAMES)
-    parser.add_argument("corruptions", nargs="+", metavar="NAME:SEVERITY")
-    parser.add_argument("--seeds", type=int, nargs="+", default=(0,))
-    parser.add_argument("--samples", type=int, default=256)
-    parser.add_argument("--test-images", type=int, default=1000)
-    args = parser.parse_args(arguments)
-    found = []
-    for text in args.corruptions:
+@click.command("guards", cls=SeveralValues)
+@click.argument("data", type=click.Choice(list(networks.NAMES)))
+@click.argument("corruptions", nargs=-1, required=True, metavar="NAME:SEVERITY...")
+@click.option("--seeds", multiple=True, type=int, default=(0,), show_default=True)
+@click.option("--samples", type=int, default=256, show_default=True)
+@click.option("--test-images", type=int, default=1000, show_default=True)
+def command(data, corruptions, seeds, samples, test_images):
+    """Do the guards keep what helps? Prints a table, writes build/study/guards-DATA.json."""
+    entries = []
+    for text in corruptions:
         name, _, severity = text.partition(":")
-        for seed in args.seeds:
-            job = accuracy.Job(name, int(severity or 0), seed, "guards", args.test_images,
-                               args.data, args.samples)  # fmt: skip
-            found += rows(job)
-    show(found)
-    path = accuracy.BUILD / "study" / f"guards-{args.data}.json"
+        for seed in seeds:
+            job = jobs.Job(name, int(severity or 0), seed, "guards", test_images, data, samples)
+            entries += rows(job)
+    show(entries)
+    path = accuracy.BUILD / "study" / f"guards-{data}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    path.write_text(json.dumps(entries, indent=1) + "\n")
 
 
 def show(found):
     """Prints the rows as a table."""
-    print(
+    click.echo(
         "corruption    seed stage     accuracy    loss  inform. entropy kept by-acc. free   test"
     )
     for row in found:
         yes = ["yes" if row[key] else "no"
                for key in ("kept", "kept_by_accuracy", "kept_without_labels")]  # fmt: skip
-        print(
+        click.echo(
             f"{row['corruption']}:{row['severity']:<{13 - len(row['corruption'])}}{row['seed']:3} "
             f"{row['stage']:9} {row['accuracy']:+8.1f} {row['loss']:+7.3f} "
             f"{row['information']:+8.3f} {row['entropy']:+7.3f} {yes[0]:4} {yes[1]:7} {yes[2]:4} "
             f"{row['test']:+6.1f}"
         )
-
-
-if __name__ == "__main__":
-    main()

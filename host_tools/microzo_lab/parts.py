@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from . import networks
+from microzo_host.simulate import networks
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """``recipes``: (names of runs.recipe_of, changes of runs.settings) each, and a label if it is
-    not the name."""
+    """``recipes``: (names for recipes.recipe_of, changes for recipes.settings) each, and a label
+    if it is not the name."""
 
     data: str
     recipes: tuple

@@ -1,4 +1,4 @@
-"""Pre-train the demo network's float weights: ``python -m microzo_lab.pretrain fashion``.
+"""Pre-train the demo network's float weights: ``python -m microzo_lab pretrain fashion``.
 
 Seeded, a few minutes of CPU, needs the optional extra ``study``. Plain recipe:
 Adam, one-cycle learning rate, label smoothing. Augmentation is a horizontal
@@ -8,10 +8,9 @@ version of PyTorch, processor type and thread count; the stored files are the
 reference, this script documents them.
 """
 
-import argparse
-import sys
 import time
 
+import click
 import numpy as np
 
 from microzo_host.data import datasets, demonet
@@ -78,31 +77,25 @@ def accuracy(net, images, labels):
     return 100 * float((torchnet.predict(torchnet.build(net), images) == labels).mean())
 
 
-def main(argv=None):
-    """Train, measure and store the weights of one data set."""
-    parser = argparse.ArgumentParser(prog="microzo_lab.pretrain", description=__doc__)
-    parser.add_argument("data", choices=datasets.NAMES)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", help="default: assets/<data>.safetensors of this package")
-    args = parser.parse_args(argv)
-    recipe = dict(RECIPES[args.data])
-    recipe["epochs"] = args.epochs or recipe["epochs"]
+@click.command("pretrain")
+@click.argument("data", type=click.Choice(list(RECIPES)))
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--epochs", type=int)
+@click.option("--threads", type=int, default=1, show_default=True)
+@click.option("--out", help="default: DATA.safetensors of the product's assets")
+def command(data, seed, epochs, threads, out):
+    """Train, measure and store the demo network's float weights for one data set."""
+    recipe = dict(RECIPES[data])
+    recipe["epochs"] = epochs or recipe["epochs"]
     t = torchnet.torch()
-    t.set_num_threads(args.threads)
-    net = train(*datasets.load(args.data, "pretrain"), recipe, args.seed)
-    measured = accuracy(net, *datasets.load(args.data, "test_full"))
-    command = f"python -m microzo_lab.pretrain {args.data} --seed {args.seed}"
-    command += f" --epochs {recipe['epochs']} --threads {args.threads}"
+    t.set_num_threads(threads)
+    net = train(*datasets.load(data, "pretrain"), recipe, seed)
+    measured = accuracy(net, *datasets.load(data, "test_full"))
+    line = f"python -m microzo_lab pretrain {data} --seed {seed}"
+    line += f" --epochs {recipe['epochs']} --threads {threads}"
     demonet.save(
-        args.out or demonet.ASSETS / f"{args.data}.safetensors",
+        out or demonet.ASSETS / f"{data}.safetensors",
         net,
-        {"command": command, "test_accuracy": f"{measured:.2f}", "torch": t.__version__},
+        {"command": line, "test_accuracy": f"{measured:.2f}", "torch": t.__version__},
     )
-    print(f"{command}: {measured:.2f} % on the test split")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    click.echo(f"{line}: {measured:.2f} % on the test split")

@@ -1,4 +1,4 @@
-"""Do the papers' own findings appear here, in direction? (`python -m microzo_lab.sanity`)
+"""Do the papers' own findings appear here, in direction? (`python -m microzo_lab sanity`)
 
 Fashion-MNIST, demo network, 256 labelled samples, no guard, corruptions that no setting was tuned
 on. Writes build/study/sanity.json: for every claim its variants with accuracy (mean and standard
@@ -7,24 +7,22 @@ whether the claim holds. Runs that are on disk are not made again. With --settin
 stages' settings instead (host_tools/microzo_lab/notes/methods.md).
 """
 
-import argparse
 import dataclasses
 import functools
-import hashlib
 import json
 import pathlib
 import statistics
-import tempfile
 
+import click
 import numpy as np
 import rich.progress
 
 import microzo
-from microzo_host import reference
-from microzo_host.board import push
+from microzo_host.cli.group import SeveralValues
 from microzo_host.data import demonet
+from microzo_host.simulate import jobs, recipes, runs, store
 
-from . import accuracy, networks, runs
+from . import accuracy
 
 CORRUPTIONS = ("impulse", "rotate_fixed")
 SEVERITY = 3
@@ -39,6 +37,13 @@ class Variant:
 
     label: str
     recipe: str
+    layers: str = "auto"
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial(runs.Run):
+    """A run of a variant."""
+
     layers: str = "auto"
 
 
@@ -171,26 +176,22 @@ def changed(variants, changes):
         if all(
             change.split(".")[0] in {s["kind"] for s in recipe["stages"]} for change in changes
         ):
-            text = json.dumps(runs.settings(recipe, changes), sort_keys=True)
+            text = json.dumps(recipes.settings(recipe, changes), sort_keys=True)
             found.append(dataclasses.replace(made, recipe=text))
     return found
 
 
-def measure(made, corruption, seed, test_images):
+def measure(trial):
     """Accuracies in per cent and losses in nats of one run."""
-    job = accuracy.Job(corruption, SEVERITY, seed, made.label, test_images)
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(networks.model_bytes("fashion"))
-        model = microzo.load(str(path))
-    samples = microzo.ArrayData(*accuracy.adaptation(job, SAMPLES))
-    images, labels = accuracy.test_of(job)
+    model = jobs.model_of(trial)
+    samples = microzo.ArrayData(*jobs.adaptation(trial, SAMPLES))
 
     def score():
-        return 100 * float((accuracy.predictions(model, images) == labels).mean())
+        return 100 * float(jobs.right(trial, model).mean())
 
     zero, before = score(), model.evaluate(samples).loss
-    trainer = microzo.Trainer(model, json.loads(made.recipe), layers=made.layers, seed=seed + 1)
+    recipe, seed = json.loads(trial.made), trial.seed + 1
+    trainer = microzo.Trainer(model, recipe, layers=trial.layers, seed=seed)
     warnings = {step.warning for step in trainer.run(samples)} - {""}
     return {
         "zero_shot": zero, "accuracy": score(), "loss_before": before,
@@ -199,23 +200,15 @@ def measure(made, corruption, seed, test_images):
 
 
 def kept(made, corruption, seed, test_images, folder):
-    """``measure``, or what is on disk of it."""
-    key = repr((made.recipe, made.layers, corruption, SEVERITY, seed, test_images, _code()))
-    path = folder / (hashlib.sha256(key.encode()).hexdigest()[:24] + ".json")
-    if not path.is_file():
-        result = measure(made, corruption, seed, test_images)
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(result))
-    return json.loads(path.read_text())
-
-
-@functools.cache
-def _code():
-    """Hash of the device package and the oracle, which defines the arithmetic: a result belongs
-    to them."""
-    oracle = pathlib.Path(reference.__file__).resolve().parent
-    files = sorted(push.package_folder().rglob("*.py")) + sorted(oracle.glob("*.py"))
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+    """``measure`` of a variant, or what is on disk of it."""
+    name = json.loads(made.recipe)["name"]
+    trial = Trial(
+        corruption, SEVERITY, seed, name, test_images, "fashion", SAMPLES, made.recipe, made.layers
+    )
+    results = store.Store(folder)
+    if results.get(trial) is None:
+        results.put(trial, measure(trial))
+    return results.get(trial)
 
 
 def summary(made, results):
@@ -233,59 +226,57 @@ def summary(made, results):
     }  # fmt: skip
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--corruptions", nargs="+", default=CORRUPTIONS)
-    parser.add_argument("--test-images", type=int, default=TEST_IMAGES)
-    parser.add_argument("--claims", nargs="+", help="words of the claims to test; all if left out")
-    parser.add_argument(
-        "--settings", action="store_true", help="a table of the stages' settings in their place"
-    )
-    parser.add_argument(
-        "--set", nargs="+", default=[], metavar="STAGE.SETTING=VALUE",
-        help="changes of every variant that has such a stage; the others are left out",
-    )  # fmt: skip
-    parser.add_argument("--out", type=pathlib.Path, default=accuracy.BUILD / "study/sanity.json")
-    args = parser.parse_args(arguments)
-    if args.settings:
-        looked_at = {"settings": ("what each does", settings(), lambda m: True)}
-    else:
-        looked_at = claims()
+@click.command("sanity", cls=SeveralValues)
+@click.option("--seeds", multiple=True, type=int, default=SEEDS, show_default=True)
+@click.option("--corruptions", multiple=True, default=CORRUPTIONS, show_default=True)
+@click.option("--test-images", type=int, default=TEST_IMAGES, show_default=True)
+@click.option("--claims", "words", multiple=True,
+              help="Words of the claims to test; all if left out.")  # fmt: skip
+@click.option("--settings", "as_table", is_flag=True,
+              help="A table of the stages' settings in their place.")  # fmt: skip
+@click.option("--set", "changes", multiple=True, metavar="STAGE.SETTING=VALUE",
+              help="Changes of every variant that has such a stage; the others are left "
+                   "out.")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False, path_type=pathlib.Path),
+              default=accuracy.BUILD / "study/sanity.json")  # fmt: skip
+def command(seeds, corruptions, test_images, words, as_table, changes, out):
+    """Do the papers' own findings appear here, in direction?"""
+    looked_at = {"settings": ("what each does", settings(), None)} if as_table else claims()
+    runs_of = [(c, s) for s in seeds for c in corruptions]
     rows = []
     with rich.progress.Progress() as bars:
         for claim, (says, variants, holds) in looked_at.items():
-            if args.claims and not any(word in claim for word in args.claims):
+            if words and not any(word in claim for word in words):
                 continue
+            variants = changed(variants, changes)
+            task = bars.add_task(claim, total=len(variants) * len(runs_of))
             means = []
-            variants = changed(variants, args.set)
-            task = bars.add_task(claim, total=len(variants) * len(args.seeds))
             for made in variants:
-                found = []
-                for seed in args.seeds:
-                    for corruption in args.corruptions:
-                        found.append(kept(made, corruption, seed, args.test_images,
-                                          args.out.parent / "sanity"))  # fmt: skip
+                results = []
+                for corruption, seed in runs_of:
+                    folder = out.parent / "sanity"
+                    results.append(kept(made, corruption, seed, test_images, folder))
                     bars.advance(task)
-                means.append(summary(made, found))
+                means.append(summary(made, results))
+            judged = not (changes or as_table)
             rows.append({
-                "claim": claim, "says": says, "changed": args.set,
-                "holds": None if args.set else bool(holds(means)), "variants": means,
-                "corruptions": list(args.corruptions), "severity": SEVERITY,
-                "seeds": list(args.seeds), "test_images": args.test_images,
+                "claim": claim, "says": says, "changed": list(changes),
+                "holds": bool(holds(means)) if judged else None, "variants": means,
+                "corruptions": list(corruptions), "severity": SEVERITY,
+                "seeds": list(seeds), "test_images": test_images,
             })  # fmt: skip
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(rows, indent=1) + "\n")
+    show(rows)
+
+
+def show(rows):
+    """Prints the claims, whether they hold, and their variants."""
+    verdicts = {None: "", True: ": holds", False: ": DOES NOT HOLD"}
     for row in rows:
-        plain = args.settings or args.set
-        verdict = "" if plain else ": holds" if row["holds"] else ": DOES NOT HOLD"
-        print(f"{row['claim']}: {row['says']}{verdict}")
+        click.echo(f"{row['claim']}: {row['says']}{verdicts[row['holds']]}")
         for v in row["variants"]:
-            print(
+            click.echo(
                 f"  {v['variant']:45} {v['zero_shot']:5.1f} -> {v['accuracy']:5.1f}"
                 f"  loss {v['loss_before']:.3f} -> {v['loss_after']:.3f} {' '.join(v['warnings'])}"
             )
-
-
-if __name__ == "__main__":
-    main()

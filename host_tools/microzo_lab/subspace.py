@@ -1,6 +1,6 @@
 """The open problem's experiment: search in a few directions that the host has learned before.
 
-`python -m microzo_lab.subspace SHIFT...` (CIFAR-10, ResNet-8, severity 5). On the host
+`python -m microzo_lab subspace SHIFT...` (CIFAR-10, ResNet-8, severity 5). On the host
 back-propagation of every convolution's scale and shift, after statistics were adapted, is run for
 simulated shifts (the TUNING corruptions, severities 3 and 5); the singular vectors of what it
 changed are the directions. On the target shift the network is realigned (integer), then antithetic
@@ -10,18 +10,19 @@ the host: a study, no recipe. ``--random``: random directions of the same length
 Writes build/study/subspace.json: accuracy at several numbers of forward passes.
 """
 
-import argparse
 import json
 import pathlib
 import tempfile
 
+import click
 import numpy as np
 
 import microzo
 from microzo.net import words as L
 from microzo_host.data import colour_corruptions
+from microzo_host.simulate import jobs, networks, recipes
 
-from . import accuracy, bp, networks, plot, runs
+from . import accuracy, bp, floatnet, plot
 
 DATA = "cifar10"
 SAMPLES, TUNE_SAMPLES, TEST_IMAGES = 1000, 400, 500
@@ -46,9 +47,9 @@ def directions(folder):
 
 
 def _change(name, severity):
-    job = accuracy.Job(name, severity, 7, "bp", TEST_IMAGES, DATA, TUNE_SAMPLES)
-    net = networks.float_net(DATA)
-    samples = accuracy.adaptation(job, TUNE_SAMPLES)
+    job = jobs.Job(name, severity, 7, "bp", TEST_IMAGES, DATA, TUNE_SAMPLES)
+    net = floatnet.of_data(DATA)
+    samples = jobs.adaptation(job, TUNE_SAMPLES)
     tuned = bp.finetune(net, *samples, mode="bn_only", epochs=EPOCHS, rate=RATE)
     norms = [(a.bn, b.bn) for a, b in zip(net.layers, tuned.layers, strict=True) if a.bn]
     scale = [np.log(np.maximum(new.gamma / old.gamma, 0.1)) for old, new in norms]
@@ -165,12 +166,12 @@ def run(name, folder, seed=0, random=False, marks=MARKS):
 
 
 def _run(name, folder, seed, random, marks, temporary):
-    job = accuracy.Job(name, 5, seed, "subspace", TEST_IMAGES, DATA, SAMPLES)
-    images, labels = accuracy.adaptation(job, SAMPLES)
-    test = accuracy.test_of(job)
+    job = jobs.Job(name, 5, seed, "subspace", TEST_IMAGES, DATA, SAMPLES)
+    images, labels = jobs.adaptation(job, SAMPLES)
+    test = jobs.test_of(job)
     (temporary / "model.safetensors").write_bytes(networks.model_bytes(DATA))
     model = microzo.load(str(temporary / "model.safetensors"))
-    recipe = runs.settings(microzo.recipe("realign"), ["samples=256", "realign.guard="])
+    recipe = recipes.settings(microzo.recipe("realign"), ["samples=256", "realign.guard="])
     trainer = microzo.Trainer(model, recipe=recipe, seed=seed)
     for _ in trainer.run(microzo.ArrayData(images, labels)):
         pass
@@ -184,7 +185,7 @@ def _run(name, folder, seed, random, marks, temporary):
     found = []
 
     def report(forwards):
-        right = accuracy.predictions(model, test[0]) == test[1]
+        right = jobs.predictions(model, test[0]) == test[1]
         ends = forwards in (0, marks[-1])
         headed = _with_head(model, images, labels, test, seed) if ends else None
         found.append({
@@ -205,15 +206,15 @@ def _with_head(model, images, labels, test, seed):
         path = str(pathlib.Path(temporary, "model.safetensors"))
         model.save(path)
         copy = microzo.load(path)
-    recipe = runs.settings(microzo.recipe("head"), [f"samples={SAMPLES}", "head.guard="])
+    recipe = recipes.settings(microzo.recipe("head"), [f"samples={SAMPLES}", "head.guard="])
     trainer = microzo.Trainer(copy, recipe=recipe, seed=seed)
     for _ in trainer.run(microzo.ArrayData(images, labels)):
         pass
-    return 100 * float((accuracy.predictions(copy, test[0]) == test[1]).mean())
+    return 100 * float((jobs.predictions(copy, test[0]) == test[1]).mean())
 
 
-def frontier(rows):
-    """SVG: mean accuracy over the shifts of the learned directions against forward passes."""
+def frontier(rows, path):
+    """Draws an SVG of the learned directions: mean accuracy against forward passes."""
     learned = [r for r in rows if r["directions"] == "learned"]
     points, levels = [], []
     for count in sorted({r["forwards"] for r in learned}):
@@ -223,29 +224,26 @@ def frontier(rows):
         else:
             levels.append(("realign", mean))
     shifts = ", ".join(sorted({r["shift"] for r in learned}))
-    return plot.scatter(f"Search in 8 learned directions: {shifts}", "forwards", points, levels)
+    title = f"Search in 8 learned directions: {shifts}"
+    plot.scatter(path, title, "forwards", points, levels)
 
 
-def main(argv=None):
-    """Run shifts and add their rows to subspace.json."""
-    parser = argparse.ArgumentParser(prog="microzo_lab.subspace", description=__doc__)
-    parser.add_argument("shifts", nargs="*", choices=[*colour_corruptions.NAMES, []])
-    parser.add_argument("--plot", type=pathlib.Path, help="an SVG of all that was run so far")
-    parser.add_argument("--random", action="store_true")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(argv)
+@click.command("subspace")
+@click.argument("shifts", nargs=-1, type=click.Choice(colour_corruptions.NAMES))
+@click.option("--plot", "picture", type=click.Path(dir_okay=False, path_type=pathlib.Path),
+              help="An SVG of all that was run so far.")  # fmt: skip
+@click.option("--random", is_flag=True, help="Random directions, the control.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def command(shifts, picture, random, seed):
+    """Run SHIFTS and add their rows to build/study/subspace.json."""
     folder = accuracy.BUILD / "study"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "subspace.json"
-    for name in args.shifts:
-        rows = run(name, folder, args.seed, args.random)
+    for name in shifts:
+        rows = run(name, folder, seed, random)
         again = [(r["shift"], r["seed"], r["directions"]) for r in rows]
         before = json.loads(file.read_text()) if file.is_file() else []
         before = [r for r in before if (r["shift"], r["seed"], r["directions"]) not in again]
         file.write_text(json.dumps(before + rows, indent=0) + "\n")
-    if args.plot:
-        args.plot.write_text(frontier(json.loads(file.read_text())))
-
-
-if __name__ == "__main__":
-    main()
+    if picture:
+        frontier(json.loads(file.read_text()), picture)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -17,12 +16,10 @@ from microzo_host.reference import layerwise
 pytest.importorskip("tflite", reason="the package tflite reads the files")
 pytest.importorskip("ai_edge_litert", reason="LiteRT is the reference")
 
-ROOT = push.ROOT
-sys.path.append(str(ROOT / "tests" / "host"))
-
 from tflite_build import Reference  # noqa: E402
 from tflite_graphs import Graphs  # noqa: E402
 
+ROOT = push.ROOT
 SHARED = ROOT.parent / "shared"
 SCRIPT = """
 import microzo

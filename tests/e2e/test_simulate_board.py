@@ -9,18 +9,18 @@ from microzo.journal import record
 from microzo_host.board import files as board_files
 from microzo_host.board import link as board_link
 from microzo_host.data import datasets
-from microzo_lab import accuracy, networks, runs
+from microzo_host.simulate import jobs, networks, recipes, runs, store
 
 
 def test_a_simulated_run_is_the_boards(start, files, tmp_path):
-    recipe = runs.settings(runs.recipe_of("default"), ["samples=24", "tail.epochs=2"])
+    recipe = recipes.settings(recipes.recipe_of("default"), ["samples=24", "tail.epochs=2"])
     run = runs.run_of(recipe, "rotate_fixed", 4, 5, 60, "mnist")
     simulated = runs.perform(run)
     assert any("kept" in line for line in simulated["outcomes"])
 
     model = tmp_path / "model.safetensors"
     model.write_bytes(networks.model_bytes("mnist"))
-    images, labels = datasets.write_npy(tmp_path, "train", *accuracy.adaptation(run, run.samples))
+    images, labels = datasets.write_npy(tmp_path, "train", *jobs.adaptation(run, run.samples))
     board = start(fs=files.disk(**{
         "model.safetensors": model, "train_x.npy": images, "train_y.npy": labels,
     }))  # fmt: skip
@@ -35,6 +35,6 @@ def test_a_simulated_run_is_the_boards(start, files, tmp_path):
     assert end[0] == record.END
     assert record.get32(end, record.HEADER) == simulated["state_crc"]
     adapted = microzo.load(str(tmp_path / "adapted"))
-    test = accuracy.test_of(run)
-    right = accuracy.predictions(adapted, test[0]) == test[1]
-    assert accuracy.packed(right) == simulated["right"]
+    test = jobs.test_of(run)
+    right = jobs.predictions(adapted, test[0]) == test[1]
+    assert store.packed(right) == simulated["right"]

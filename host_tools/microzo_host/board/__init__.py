@@ -1,0 +1,1 @@
+"""Boards: the serial link, files on them, push, ROMFS images, and the emulated ones."""

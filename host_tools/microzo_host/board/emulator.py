@@ -16,14 +16,13 @@ bytes) mapped at /rom; `icount=True` makes ticks follow the instruction count: t
 `time.ticks_cpu()` counts `b.core.ticks_per_instruction`, 1.6 on the Cortex-M4F.
 `core=` is a key of `CORES`; all but "m4" come from `make firmware-all`.
 `Unix(usermod=True).run("script.py", args)` runs the unix port and returns what it printed.
-`python -m microzo_host.board.emulator` starts a board and keeps it until Ctrl-C.
+`microzo emulator` starts a board and keeps it until Ctrl-C.
 """
 
 import atexit
 import ctypes
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -33,15 +32,15 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import disk_image
+from .link import BoardError, Link, ScriptError
+
 ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "build" / "firmware"
 UNIX = ROOT / "build" / "unix"
 
 # Memory that QEMU keeps in a host file: the disk, then the ROMFS (boards/*/board.h).
-DISK_BYTES = 8 << 20
 ROMFS_BYTES = 8 << 20
-BLOCK_BYTES = 4096
-PROG_BYTES = 256
 
 # With -icount shift=N an instruction takes 2^N ns.
 ICOUNT_SHIFT = 6
@@ -56,7 +55,7 @@ class Core:
     firmware: str  # the folder of boards/, in lower case
     clock: int = 25_000_000
     qemu: str = "qemu-system-arm"
-    memory: int = DISK_BYTES + ROMFS_BYTES  # bytes in the host file; more holds code and RAM
+    memory: int = disk_image.BYTES + ROMFS_BYTES  # bytes in the host file; more holds code and RAM
 
     @property
     def ticks_per_instruction(self):
@@ -80,10 +79,6 @@ _libc = ctypes.CDLL(None)
 _running = set()
 
 
-class BoardError(Exception):
-    """What went wrong with an emulated board, in one sentence."""
-
-
 def _die_with_parent():
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -92,40 +87,6 @@ def _die_with_parent():
 def _kill_all():
     for board in list(_running):
         board.close()
-
-
-def littlefs_image(fs):
-    """Returns the bytes of a disk that holds `fs` ({path on board: host path or bytes})."""
-    from littlefs import LittleFS
-
-    image = LittleFS(
-        block_size=BLOCK_BYTES,
-        block_count=DISK_BYTES // BLOCK_BYTES,
-        read_size=32,
-        prog_size=PROG_BYTES,
-        cache_size=PROG_BYTES * 4,
-        lookahead_size=32,
-    )
-    for path, data in _flatten(fs):
-        folder = os.path.dirname(path)
-        if folder:
-            image.makedirs(folder, exist_ok=True)
-        with image.open(path, "wb") as f:
-            f.write(data)
-    return bytes(image.context.buffer)
-
-
-def _flatten(fs):
-    for path, source in fs.items():
-        path = path.strip("/")
-        if isinstance(source, bytes | bytearray | memoryview):
-            yield path, bytes(source)
-        elif Path(source).is_dir():
-            for file in sorted(Path(source).rglob("*")):
-                if file.is_file() and "__pycache__" not in file.parts:
-                    yield f"{path}/{file.relative_to(source)}".strip("/"), file.read_bytes()
-        else:
-            yield path, Path(source).read_bytes()
 
 
 class Board:
@@ -148,7 +109,7 @@ class Board:
         self.icount = icount
         self.port = None
         self._process = None
-        self._transport = None
+        self._link = None
         self._folder = None
         if not self.firmware.is_file():
             target = "firmware" if core == "m4" else "firmware-all"
@@ -170,14 +131,14 @@ class Board:
         with open(self.disk, "wb" if new else "r+b") as f:
             f.truncate(self.core.memory)
             if fs is not None:
-                f.write(littlefs_image(fs))
+                f.write(disk_image.make(fs))
             if romfs is not None:
                 data = romfs if isinstance(romfs, bytes) else Path(romfs).read_bytes()
                 if len(data) > ROMFS_BYTES:
                     raise BoardError(
                         f"the ROMFS image has {len(data)} bytes, the board {ROMFS_BYTES}."
                     )
-                f.seek(DISK_BYTES)
+                f.seek(disk_image.BYTES)
                 f.write(data)
 
     def command(self, serial="pty"):
@@ -220,7 +181,7 @@ class Board:
 
     def kill(self):
         """Cuts the power: nothing is flushed, the disk stays as it was at that moment."""
-        self._disconnect()
+        self.release()
         if self._process and self._process.poll() is None:
             self._process.kill()
         if self._process:
@@ -263,59 +224,43 @@ class Board:
 
     # Talking to it ------------------------------------------------------------------------
 
+    def link(self):
+        """The board's Link, in the raw REPL; the port is busy meanwhile."""
+        if self._link is None:
+            self._link = Link(self.port, reset=False)
+        return self._link
+
     def transport(self):
-        """mpremote's own serial transport, in the raw REPL; the port is busy meanwhile."""
-        if self._transport is None:
-            from mpremote.transport_serial import SerialTransport
-
-            self._transport = SerialTransport(self.port)
-            self._transport.enter_raw_repl(soft_reset=False)
-        return self._transport
-
-    def _disconnect(self):
-        if self._transport is not None:
-            transport, self._transport = self._transport, None
-            try:
-                transport.close()
-            except OSError:
-                pass
+        """mpremote's own serial transport, for what a Link does not do."""
+        return self.link().transport
 
     def release(self):
         """Leaves the raw REPL and the port to another program."""
-        if self._transport is not None and self.failure is None:
-            self._transport.exit_raw_repl()
-        self._disconnect()
+        if self._link is not None:
+            link, self._link = self._link, None
+            link.close()
 
-    def exec(self, code, timeout=60, follow=None):
+    def exec(self, code, timeout=300, follow=None):
         """Runs code on the board and returns its output; `follow` gets text as it comes.
 
-        `timeout` is in seconds without any output.
+        `timeout` is in seconds without any output. BoardError: a traceback, or why it stopped.
         """
-        import serial
-        from mpremote.transport import TransportError
-
-        write = (lambda data: follow(data.decode(errors="replace"))) if follow else None
         try:
-            transport = self.transport()
-            transport.exec_raw_no_follow(code)
-            out, err = transport.follow(timeout, data_consumer=write)
-        except (TransportError, serial.SerialException, OSError) as e:
+            return self.link().exec(code, timeout, follow)
+        except ScriptError as error:
+            raise BoardError(error.traceback.strip()) from None
+        except BoardError as error:
             self._settle()
-            if self.failure:
-                raise BoardError(self.failure) from None
-            self._disconnect()
-            raise BoardError(f"the board does not answer: {e}") from None
-        if err:
-            raise BoardError(err.decode(errors="replace").strip())
-        return out.decode(errors="replace")
+            self.release()
+            raise BoardError(self.failure or str(error)) from None
 
-    def run(self, script, timeout=60, follow=None):
+    def run(self, script, timeout=300, follow=None):
         """Runs a host file on the board, as `mpremote run` does."""
         return self.exec(Path(script).read_bytes(), timeout, follow)
 
     def soft_reset(self):
         """Ctrl-D: a new interpreter, the same files."""
-        self.transport().enter_raw_repl(soft_reset=True)
+        self.link().soft_reset()
 
     def mpremote(self, *args, check=True, timeout=120, **kwargs):
         """Runs the mpremote command on this board and returns what it printed."""
@@ -340,25 +285,7 @@ class Board:
 
     def read_files(self):
         """Returns {path: bytes} of the disk; for a board that is off."""
-        from littlefs import LittleFS, UserContext
-
-        context = UserContext(DISK_BYTES)
-        with open(self.disk, "rb") as f:
-            context.buffer = bytearray(f.read(DISK_BYTES))
-        disk = LittleFS(
-            context=context,
-            block_size=BLOCK_BYTES,
-            block_count=DISK_BYTES // BLOCK_BYTES,
-            prog_size=PROG_BYTES,
-            mount=True,
-        )
-        files = {}
-        for folder, _, names in disk.walk("/"):
-            for name in names:
-                path = f"{folder.rstrip('/')}/{name}"
-                with disk.open(path, "rb") as f:
-                    files[path.strip("/")] = f.read()
-        return files
+        return disk_image.files(self.disk)
 
     def _settle(self):
         """Gives a faulting emulator the moment it takes to end."""
@@ -400,38 +327,3 @@ class Unix:
             text = (done.stdout + done.stderr).decode(errors="replace").strip()
             raise BoardError(f"the unix port ended with status {done.returncode}: {text}")
         return done.stdout.decode(errors="replace")
-
-
-def main():
-    """Starts a board and prints its port, until Ctrl-C."""
-    import argparse
-
-    parser = argparse.ArgumentParser(prog="microzo_host.board.emulator", description=main.__doc__)
-    parser.add_argument("--ram", default="256K", help="256K or 1M")
-    parser.add_argument("--core", default="m4", choices=CORES, help="default: m4")
-    parser.add_argument("--usermod", action="store_true", help="firmware with the module built in")
-    parser.add_argument("--disk", help="file that keeps the board's disk")
-    parser.add_argument("--repl", action="store_true", help="open its REPL (leave with Ctrl-X)")
-    args = parser.parse_args()
-    try:
-        with Board(args.ram, args.usermod, disk=args.disk, core=args.core) as board:
-            if args.repl:
-                command = [sys.executable, "-m", "mpremote", "connect", board.port, "repl"]
-                return subprocess.call(command)
-            print(
-                f"mpremote connect {board.port}    (Ctrl-C here switches the board off)",
-                flush=True,
-            )
-            while board.failure is None:
-                select.select([], [], [], 0.2)
-            print(board.failure, file=sys.stderr)
-            return 1
-    except BoardError as e:
-        print(e, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -65,13 +65,32 @@ class Link:
         with contextlib.suppress(OSError):
             self._transport.close()
 
-    def exec(self, code, timeout=60):
-        """Run code and return what it printed."""
+    @property
+    def transport(self):
+        """mpremote's own transport, for tests that watch single bytes."""
+        return self._transport
+
+    def exec(self, code, timeout=60, follow=None):
+        """Run code and return what it printed; ``follow`` gets text as it comes instead.
+
+        ``timeout`` is in seconds without any output.
+        """
+        show = None
+        if follow:
+
+            def show(data):
+                follow(data.strip(b"\x04").decode("utf-8", "replace"))
+
         with self._errors():
-            out, error = self._transport.exec_raw(code, timeout=timeout)
+            out, error = self._transport.exec_raw(code, timeout, show)
             if error:
                 raise ScriptError(error.decode("utf-8", "replace"))
             return out.decode("utf-8", "replace")
+
+    def soft_reset(self):
+        """A new interpreter, the same files; main.py does not run."""
+        with self._errors():
+            self._enter(True)
 
     def value(self, expression):
         """The value of an expression, which must be a Python literal."""

@@ -9,6 +9,7 @@ from .. import importers
 from ..model import checks
 from ..model import file as modelfile
 from ..reference import compare
+from ..report import tables
 from .common import json_option, report
 
 
@@ -27,5 +28,5 @@ def command(model, reference, samples, count, json_file):
     x = checks.array(samples)[:count]
     rows = compare.compare(modelfile.read(model), importers.reference(reference), x)
     if json_file != "-":
-        rich.console.Console().print(compare.table(rows))
+        rich.console.Console().print(tables.compared(rows))
     report([dataclasses.asdict(row) for row in rows], json_file)

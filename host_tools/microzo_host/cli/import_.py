@@ -7,7 +7,7 @@ from .. import importers
 from ..importers import finish
 from ..model import checks
 from ..model import file as modelfile
-from ..reference import compare
+from ..report import tables
 from .common import force_option, json_option, refuse_existing, report, say, write_new
 
 
@@ -44,7 +44,7 @@ def command(file, out, calib, ranges, input_range, force, json_file):
     raw = modelfile.pack(model)
     write_new(out, raw, force)
     if json_file != "-":
-        rich.console.Console().print(compare.summary(model))
+        rich.console.Console().print(tables.layers(model))
     say(
         f"{out}: {len(model.ops)} operators, {model.weights:,} int8 weights, {len(raw):,} bytes, "
         f"input {model.in_h}x{model.in_w}x{model.in_c}, {model.classes} classes",

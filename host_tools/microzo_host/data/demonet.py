@@ -68,7 +68,7 @@ def pretrained(name):
     """The demo network with the weights kept in assets/ for data set ``name``."""
     path = ASSETS / f"{name}.safetensors"
     if not path.is_file():
-        raise OSError(f"no pre-trained weights for {name!r}: run `python -m microzo_lab.pretrain`")
+        raise OSError(f"no pre-trained weights for {name!r}: run `python -m microzo_lab pretrain`")
     tensors, _ = safetensors.read(path)
     net = create(0)
     for layer in net.layers:

@@ -1,0 +1,1 @@
+"""Models: the float network, its quantization, and the files of both."""

@@ -1,0 +1,1 @@
+"""What a run takes before it starts: RAM, time, flash, and what else would fit."""

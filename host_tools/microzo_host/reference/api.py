@@ -88,8 +88,7 @@ def forward(plan, blob, state, arena, first, last, mode):
 
 def loss(plan, arena, label, err):
     refuse_overlap([err], [plan, arena])
-    net = Net(plan)
-    net.arena = readable(arena)
+    net = Net(plan, arena=arena, access=readable)
     label, err = integer(label), writable(err, 4)
     require(0 <= label < net.classes, "the label is out of range")
     target = part(err, 0, net.classes, np.int32) if len(err) else None
@@ -182,8 +181,7 @@ def stats_finish(n, s, sums, out):
 
 def realign(plan, blob, state, op, stats, alpha, out):
     refuse_overlap([out], [plan, blob, state, stats])
-    net = Net(plan, blob)
-    net.state = readable(state)
+    net = Net(plan, blob, state, access=readable)
     o, alpha = net.weighted(integer(op)), integer(alpha)
     require(0 <= alpha <= 256, "alpha must be 0..256")
     require(
@@ -324,8 +322,7 @@ def apply_grad(plan, state, op, shift, decay, grad):
 
 def export_weights(plan, state, op, out):
     refuse_overlap([out], [plan, state])
-    net = Net(plan)
-    net.state = readable(state)
+    net = Net(plan, state=state, access=readable)
     o = net.weighted(integer(op))
     require(o.master_off >= 0, "the operator has no masters")
     target = part(writable(out, 1), 0, o.out_c * o.k, np.int8)

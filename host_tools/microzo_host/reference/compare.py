@@ -10,12 +10,10 @@ import math
 
 import numpy as np
 
-from microzo.net import arena as planner
 from microzo.net import words as L
 
 from .. import extras
 from ..importers import ends, finish, tflite_file
-from ..model import file as modelfile
 from ..model import network
 from . import layerwise
 
@@ -156,43 +154,3 @@ class Reference:
     def tensor(self, number):
         """A tensor of the last run, flat, as Python-sized integers."""
         return self.interpreter.get_tensor(number).reshape(-1).astype(int)
-
-
-def table(rows):
-    """The rows as a rich table."""
-    import rich.table
-
-    out = rich.table.Table(box=None, pad_edge=False)
-    out.add_column("layer")
-    out.add_column("kind")
-    for name in ("output", "values", "saturated"):
-        out.add_column(name, justify="right")
-    exact = rows and rows[0].differing is not None
-    for name in ("differ", "most") if exact else ("SNR",):
-        out.add_column(name, justify="right")
-    for row in rows:
-        last = (f"{row.differing:,}", f"{row.largest}") if exact else (f"{row.snr:.1f} dB",)
-        shape = "x".join(map(str, row.shape))
-        out.add_row(row.name, row.kind, shape, f"{row.values:,}", f"{row.saturated:.1f} %", *last)
-    return out
-
-
-def summary(model):
-    """A rich table of a model's layers: shapes, parameters, MACs as `plan` counts them,
-    statistics."""
-    import rich.table
-
-    out = rich.table.Table(box=None, pad_edge=False)
-    for name in ("layer", "kind"):
-        out.add_column(name)
-    for name in ("output", "weights", "MACs"):
-        out.add_column(name, justify="right")
-    out.add_column("realign")
-    words = modelfile.plan(model).tolist()
-    for op, o in zip(model.ops, planner.bases(words)):
-        weights = 0 if op.weight is None else op.weight.size
-        macs = planner.macs(words, o)
-        shape = f"{op.out_h}x{op.out_w}x{op.out_c}"
-        realign = "yes" if op.stats is not None else ""
-        out.add_row(op.name, L.KIND_NAMES[op.kind], shape, f"{weights:,}", f"{macs:,}", realign)
-    return out

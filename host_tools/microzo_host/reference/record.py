@@ -54,10 +54,22 @@ def part(buf, offset, count, dtype):
     return view.view(dtype)
 
 
-class Net:
-    """Plan and buffers of one call. blob, state and arena may be None where the call has none."""
+def derived(o):
+    """What follows from an operator's words: sizes, k = row length, whether it has weights."""
+    rows = {L.CONV: o.k_h * o.k_w * o.in_c, L.DWCONV: o.k_h * o.k_w, L.DENSE: o.in_c}
+    return {
+        "in_size": o.in_h * o.in_w * o.in_c,
+        "out_size": o.out_h * o.out_w * o.out_c,
+        "k": rows.get(o.kind, 0),
+        "weighted": o.kind in WEIGHTED,
+    }
 
-    def __init__(self, plan, blob=None, state=None, arena=None):
+
+class Net:
+    """Plan and buffers of one call. blob, state and arena may be None where the call has none;
+    access: `readable` for a call that changes neither state nor arena."""
+
+    def __init__(self, plan, blob=None, state=None, arena=None, access=writable):
         raw = readable(plan, 4)
         self.words = words = part(raw, 0, len(raw) // 4, np.int32)
         require(len(words) >= L.HEADER_WORDS, "the plan is too short")
@@ -70,8 +82,8 @@ class Net:
         self.classes = int(words[L.CLASSES])
         require(1 <= self.classes <= 1024, "classes out of range")
         self.blob = None if blob is None else readable(blob)
-        self.state = None if state is None else writable(state)
-        self.arena = None if arena is None else writable(arena)
+        self.state = None if state is None else access(state)
+        self.arena = None if arena is None else access(arena)
 
     def logits(self):
         """The logits' place in the arena, int32[classes]."""
@@ -81,16 +93,9 @@ class Net:
         """Operator `index`, checked: its words in lower case, and k = row length."""
         require(0 <= index < self.n_ops, "no such operator")
         base = L.op_base(index)
-        o = SimpleNamespace(
-            **{name: int(self.words[base + word]) for name, word in OP_FIELDS.items()}
-        )
-        o.index = index
+        words = {name: int(self.words[base + word]) for name, word in OP_FIELDS.items()}
+        o = SimpleNamespace(**words, index=index, **derived(SimpleNamespace(**words)))
         check_shape(o)
-        o.in_size, o.out_size = o.in_h * o.in_w * o.in_c, o.out_h * o.out_w * o.out_c
-        o.k = {L.CONV: o.k_h * o.k_w * o.in_c, L.DWCONV: o.k_h * o.k_w, L.DENSE: o.in_c}.get(
-            o.kind, 0
-        )
-        o.weighted = o.kind in WEIGHTED
         if o.weighted:
             check_training(o)
         return o

@@ -1,8 +1,8 @@
-"""Which network, corruptions and calibration images belong to a data set of the study.
+"""Which network, corruptions and calibration images belong to a data set.
 
 ``mnist`` and ``fashion``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8, ``keywords``: its
 DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project (or the one that
-MICROZO_SHARED names). The product needs none of them; without the folder `there` says so.
+MICROZO_SHARED names). Both are optional; without the folder `there` says so.
 """
 
 import functools
@@ -10,10 +10,10 @@ import hashlib
 import os
 import pathlib
 
-from microzo_host import importers
-from microzo_host.data import colour_corruptions, corruptions, datasets, demonet, shared_data
-from microzo_host.model import file as modelfile
-from microzo_host.model import quantize
+from .. import importers
+from ..data import colour_corruptions, corruptions, datasets, demonet, shared_data
+from ..model import file as modelfile
+from ..model import quantize
 
 NAMES = {"mnist": "demo", "fashion": "demo", "cifar10": "resnet8", "keywords": "ds-cnn"}
 FILES = {"cifar10": "resnet8_cifar10_int8.tflite", "keywords": "kws_int8.tflite"}
@@ -30,7 +30,7 @@ def source(data):
 
 
 def missing(data):
-    """Why a data set cannot be studied here, or ""."""
+    """Why a data set cannot be used here, or ""."""
     try:
         datasets.load(data, "adapt")
     except OSError as error:
@@ -70,15 +70,4 @@ def model_bytes(data):
 
 
 def _folder():
-    return pathlib.Path(__file__).resolve().parents[2] / "build" / "study" / "networks"
-
-
-def float_net(data):
-    """The float network (with BatchNorm) that back-propagation starts from, or None."""
-    if data not in FILES:
-        return demonet.pretrained(data)
-    if data != "cifar10":
-        return None
-    from . import floatnet
-
-    return floatnet.of_model(modelfile.unpack(model_bytes(data)), data)
+    return pathlib.Path(__file__).resolve().parents[3] / "build" / "study" / "networks"

@@ -3,7 +3,7 @@
 Every worker needs this project, built, and the data sets; results are kept on this computer.
 """
 
-from microzo_host import extras
+from .. import extras
 
 
 def unordered(function, arguments, scheduler):

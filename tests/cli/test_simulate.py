@@ -7,26 +7,27 @@ import pytest
 
 import microzo
 from microzo_host import cli
-from microzo_host.cli import simulate
-from microzo_lab import accuracy, cost, networks, runs
+from microzo_host.plan import cost
+from microzo_host.report import tables
+from microzo_host.simulate import jobs, networks, recipes, runs
 
 
 def quick():
-    return runs.settings(
+    return recipes.settings(
         microzo.recipe("spsa"), ["spsa.steps=2", "spsa.probes=2", "samples=20", "spsa.guard="]
     )
 
 
 def test_settings_change_a_copy():
     recipe = microzo.recipe("forward_only")
-    made = runs.settings(recipe, ["spsa.shift=4", "samples=64", "spsa.rule=sign"])
+    made = recipes.settings(recipe, ["spsa.shift=4", "samples=64", "spsa.rule=sign"])
     assert made["samples"] == 64 and made["stages"][-1]["rule"] == "sign"
     assert recipe["samples"] == 256 and recipe["stages"][-1]["shift"] == 1
     with pytest.raises(ValueError, match=r"no setting tail.shift: it has .*realign.\(alpha guard"):
-        runs.settings(recipe, ["tail.shift=4"])
+        recipes.settings(recipe, ["tail.shift=4"])
     with pytest.raises(ValueError, match=r"no setting spsa.masks: .*spsa.\(.* mask .* sharp "):
-        runs.settings(recipe, ["spsa.masks=random"])
-    assert runs.settings(recipe, ["spsa.mask=random"])["stages"][-1]["mask"] == "random"
+        recipes.settings(recipe, ["spsa.masks=random"])
+    assert recipes.settings(recipe, ["spsa.mask=random"])["stages"][-1]["mask"] == "random"
 
 
 def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
@@ -36,10 +37,10 @@ def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     path.write_bytes(networks.model_bytes("mnist"))
     model = microzo.load(str(path))
     trainer = microzo.Trainer(model, quick(), seed=0)
-    for _ in trainer.run(microzo.ArrayData(*accuracy.adaptation(run, 20))):
+    for _ in trainer.run(microzo.ArrayData(*jobs.adaptation(run, 20))):
         pass
-    images, labels = accuracy.test_of(run)
-    right = accuracy.predictions(model, images) == labels
+    images, labels = jobs.test_of(run)
+    right = jobs.predictions(model, images) == labels
     assert found["accuracy"] == round(100 * float(right.mean()), 3)
     assert found["forwards"] == cost.forwards(trainer.program) == 2 * 2 * 2 * 8
     told = []
@@ -78,8 +79,8 @@ def test_command_writes_rows(tmp_path):
     run = runs.run_of(quick(), "rotate", 2, 0, 50, "mnist")
     path = tmp_path / "m.safetensors"
     path.write_bytes(networks.model_bytes("mnist"))
-    images, labels = accuracy.test_of(run)
-    right = accuracy.predictions(microzo.load(str(path)), images) == labels
+    images, labels = jobs.test_of(run)
+    right = jobs.predictions(microzo.load(str(path)), images) == labels
     assert row["before"] == 100 * float(right.mean())
     again = click.testing.CliRunner().invoke(cli.main, [*arguments[:-1], "-"])
     assert json.loads(again.stdout) == [row]
@@ -93,7 +94,7 @@ def test_the_table_names_its_columns():
         }  # fmt: skip
 
     rows = [row("fog", "a", 60.0, 50.0), row("fog", "a", 70.0, 50.0), row("fog", "b", 40.0, 50.0)]
-    made = simulate.table(rows)
+    made = tables.simulated(rows)
     cells = {column.header: list(column.cells) for column in made.columns}
     assert cells["before %"] == ["50.00", "50.00"]
     assert cells["after %"] == ["65.00", "40.00"]

@@ -1,22 +1,16 @@
 """Every other emulated board: starts, behaves under mpremote, trains to the host's bits."""
 
 import os
-import pathlib
-import sys
 
 import onboard
 import pytest
+import small
 from onboard import evaluate
 
+import microzo
 from microzo_host.board import info as board_info
 from microzo_host.board import push
 from microzo_host.board.emulator import CORES, Board, BoardError
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
-
-import small  # noqa: E402
-
-import microzo  # noqa: E402
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("MICROZO_FULL"), reason="other boards' firmware: make test-full"

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from click.testing import CliRunner
 
 import microzo.recipes.names
-from microzo_lab import networks, sanity
+from microzo_host.simulate import networks
+from microzo_lab import sanity
 
 pytestmark = pytest.mark.skipif(bool(networks.missing("fashion")), reason="no Fashion-MNIST")
 
@@ -19,21 +21,21 @@ def test_recipes_are_legal():
     assert len({made.recipe for made in variants}) == len(variants)
 
 
-def test_a_claim_is_measured_kept_and_told(tmp_path, monkeypatch, capsys):
+def test_a_claim_is_measured_kept_and_told(tmp_path, monkeypatch):
     few = {"steps": 2, "probes": 2, "samples": 2}
     claim = ("it learns", [sanity.variant("short", **few)], lambda m: m[0]["accuracy"] > 101)
     monkeypatch.setattr(sanity, "claims", lambda: {"learning": claim})
     arguments = ["--seeds", "3", "--corruptions", "noise", "rotate", "--test-images", "20"]
     arguments += ["--out", str(tmp_path / "sanity.json")]
-    sanity.main(arguments)
+    told = CliRunner().invoke(sanity.command, arguments).output
     row = json.loads((tmp_path / "sanity.json").read_text())[0]
     assert (row["claim"], row["holds"], row["seeds"]) == ("learning", False, [3])
     found = row["variants"][0]
     assert found["runs"] == 2 and 0 <= found["accuracy"] <= 100
     assert found["loss_after"] != found["loss_before"]
-    assert "learning: it learns: DOES NOT HOLD" in capsys.readouterr().out
+    assert "learning: it learns: DOES NOT HOLD" in told
     monkeypatch.setattr(sanity, "measure", None)  # what is on disk is not run again
-    sanity.main(arguments)
+    assert CliRunner().invoke(sanity.command, arguments).exit_code == 0
     assert json.loads((tmp_path / "sanity.json").read_text())[0] == row
 
 

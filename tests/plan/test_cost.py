@@ -1,11 +1,6 @@
 """The study's cost of a run against the kernel calls of its steps, counted."""
 
-import pathlib
-import sys
-
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 import small
 
 import microzo
@@ -15,7 +10,7 @@ from microzo.methods import stages
 from microzo.net import arena as planner
 from microzo.net import words as L
 from microzo.recipes import resolve as program
-from microzo_lab import cost
+from microzo_host.plan import cost
 
 
 class Counter:

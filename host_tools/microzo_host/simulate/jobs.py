@@ -1,0 +1,79 @@
+"""One run of the simulator: its samples, corrupted, and its test images."""
+
+import dataclasses
+import functools
+import pathlib
+import tempfile
+
+import numpy as np
+
+import microzo
+
+from ..data import datasets
+from . import networks
+
+ADAPT_SEED, TEST_SEED = 1000, 500  # of the corruptions' random numbers
+CLEAN = "clean"  # no corruption: only to see whether a recipe does harm
+ZERO_SHOT = "zero_shot"  # no training
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One training run and its test; recipe ``zero_shot`` trains nothing."""
+
+    corruption: str
+    severity: int
+    seed: int
+    recipe: str
+    test_images: int = 4000
+    data: str = "fashion"
+    samples: int = 256
+
+
+def model_of(job):
+    """The untrained model of a job's data set, loaded; it cannot be saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.safetensors")
+        path.write_bytes(networks.model_bytes(job.data))
+        return microzo.load(str(path))
+
+
+def adaptation(job, samples):
+    """(images, labels) that a job trains on."""
+    images, labels = datasets.load(job.data, "adapt")
+    index = datasets.draw_balanced(labels, samples, job.seed)
+    corrupted = _corrupt(job, images[index], ADAPT_SEED + job.seed)
+    return np.ascontiguousarray(corrupted), labels[index]
+
+
+def test_of(job):
+    """(images, labels) that a job is tested on."""
+    return _test_of(job.data, job.corruption, job.severity, job.test_images)
+
+
+def right(job, model):
+    """Whether the model is right on each of a job's test images: bool (test_images,)."""
+    images, labels = test_of(job)
+    return predictions(model, images) == labels
+
+
+def predictions(model, images):
+    """Class of every image."""
+    return np.array([model.predict(image.tobytes()) for image in images])
+
+
+def percent(right):
+    """Per cent right, rounded as the files of results have it."""
+    return round(100 * float(right.mean()), 3)
+
+
+@functools.lru_cache(maxsize=2)
+def _test_of(data, corruption, severity, count):
+    images, labels = (part[:count] for part in datasets.load(data, "test"))
+    return _corrupt(Job(corruption, severity, 0, "", data=data), images, TEST_SEED), labels
+
+
+def _corrupt(job, images, seed):
+    if job.corruption == CLEAN:
+        return images
+    return networks.shifts(job.data).apply(job.corruption, images, job.severity, seed)
