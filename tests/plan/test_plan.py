@@ -114,7 +114,7 @@ def test_tail_is_refused_where_it_has_no_closed_form(deeper):
     assert not any(a["fits"] for a in found["alternatives"] if a["recipe"] == "tail")
     assert any(a["fits"] for a in found["alternatives"] if a["recipe"] == "head")
     with pytest.raises(ValueError, match="closed form"):  # the board says so too
-        microzo.Trainer(microzo.load(str(deeper)), "tail").plan()
+        microzo.Trainer(microzo.load(str(deeper)), "tail").memory()
 
 
 def test_tail_goes_through_an_addition(residual):
