@@ -39,7 +39,9 @@ def resolved(case, short):
     last = len(recipe["stages"]) - 1
     stages = case["stages"]
     if stages is None:
-        stages = [(case["recipe"], i, case["changes"] if i == last else {}) for i in range(last + 1)]
+        stages = [
+            (case["recipe"], i, case["changes"] if i == last else {}) for i in range(last + 1)
+        ]
     recipe["stages"] = [stage(*parts, short) for parts in stages]
     options = {_OPTIONS.get(word, word): value for word, value in case["options"].items()}
     run = {key: case[key] for key in ("name", "model", "labels", "repeat", "steps")}
