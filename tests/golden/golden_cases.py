@@ -256,3 +256,6 @@ for _seed in (1, 2, 3):
         ("entropy", 1, {"guard": "", "stats": 255, "train": (_W, _B, _S), "shift": -6,
                         "first_shift": -6, "clip": 400, "schedule": "constant"}),
     ])  # fmt: skip
+for _kind in ("root", "plain"):
+    case("find-step-residual-" + _kind, "spsa", "residual", samples=12, find_step=True, clip=2047,
+         norm_scaling=_kind, probes=1, rule="sign", **_OPEN)  # fmt: skip

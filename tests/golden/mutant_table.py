@@ -660,7 +660,7 @@ MUTANTS = [
         "_SAMPLES = 16",
         "pick-gradient",
     ),
-    ("pick norm", "norm += w * w", "norm += 1", "pick-gradient pick-gradient-residual"),
+    ("pick norm", "norm += w * w", "norm = w * w", "pick-gradient pick-gradient-residual"),
     ("pick perturbation", "norm *= max(1, plan[o + L.EPS_W]) ** 2", "norm *= 1", "pick-gradient"),
     (
         "pick bytes",
@@ -676,10 +676,15 @@ MUTANTS = [
     ),
     ("pick top", "_TOP = 5", "_TOP = 4", "pick-five"),
     ("pick test", "return before - guard.loss", "return guard.loss - before", "pick-test"),
-    ("pick score", "<< 20) // norm", "<< 0) // norm", "pick-gradient pick-gradient-residual"),
+    ("pick score", "return root((sum(", "return -root((sum(", "pick-gradient"),
     ("find step start", "_LARGEST = -4", "_LARGEST = -3", "find-step-clip"),
     ("find step tries", "_TRIES = 11", "_TRIES = 3", "find-step"),
     ("find step samples", "_SAMPLES = 64\n_MARGIN", "_SAMPLES = 3\n_MARGIN", "find-step"),
     ("find step margin", "_MARGIN = 1", "_MARGIN = 0", "find-step"),
-    ("find step scaling", "fixed = record.get16(rec, 10)", "fixed = 0", "find-step-plain"),
+    (
+        "find step scaling",
+        "fixed = record.get16(rec, 10)",
+        "fixed = 0",
+        "find-step-residual-root find-step-residual-plain",
+    ),
 ]
