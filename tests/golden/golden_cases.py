@@ -10,14 +10,13 @@ SETTINGS_OF_RUN = ("layers", "seed", "board_id")
 
 def case(
     name, recipe, model="small", *, samples=40, holdout=None, split=None, labels=True,
-    repeat=0,
-    run_steps=None, live=0, find_step=False, cut=0, stages=None, board=False, slow=False, **changes,
+    repeat=0, run_steps=None, live=0, find_step=False, cut=0, stages=None, board=False,
+    slow=False, **changes,
 ):  # fmt: skip
     """changes: of the last stage, or layers, seed, board_id of the trainer. stages: [(recipe,
     index, changes)] in place of the recipe's own. repeat: samples, made from those of the set.
     run_steps: of Trainer.run. live: single samples. cut: steps before the run is given up and
-    resumed. board: also there;
-    slow: not in the quick subset."""
+    resumed. board: also there; slow: not in the quick subset."""
     of_recipe = {"samples": samples}
     if holdout is not None:
         of_recipe["holdout"] = holdout
