@@ -9,13 +9,14 @@ SETTINGS_OF_RUN = ("layers", "seed", "board_id")
 
 
 def case(
-    name, recipe, model="small", *, samples=40, holdout=None, split=None, labels=True, repeat=0,
-    run_steps=None, live=0, find_step=False, cut=0, stages=None, board=False, slow=False, **changes,
+    name, recipe, model="small", *, samples=40, holdout=None, split=None, labels=True,
+    repeat=0, run_steps=None, live=0, find_step=False, cut=0, stages=None, board=False,
+    slow=False, **changes,
 ):  # fmt: skip
     """changes: of the last stage, or layers, seed, board_id of the trainer. stages: [(recipe,
     index, changes)] in place of the recipe's own. repeat: samples, made from those of the set.
-    run_steps: of Trainer.run. live: single samples. cut: steps before the run is given up and resumed. board: also there;
-    slow: not in the quick subset."""
+    run_steps: of Trainer.run. live: single samples. cut: steps before the run is given up and
+    resumed. board: also there; slow: not in the quick subset."""
     of_recipe = {"samples": samples}
     if holdout is not None:
         of_recipe["holdout"] = holdout
@@ -220,3 +221,42 @@ case("guard-strict", "refilter", "residual", seed=4, samples=12)
 case("node-shift-high", "node", guard="", conv_shift=64, head_shift=64, run_steps=2)
 case("mask-scaling", "spsa", "residual", samples=20, mask="random", one_in=30, steps=2,
      norm_scaling="plain", shift=-5, first_shift=-5, **_OPEN)  # fmt: skip
+
+# settings at which a formula decides otherwise than its mutant
+case("holdout-odd", "spsa", samples=33, holdout=30, guard="held")
+case("realign-bits-62", "realign", "residual", repeat=80, samples=80, guard="")
+case("refilter-rank", "refilter", "residual", patches=1, ridge=20, guard="", samples=6)
+case("by-layer-scales", "spsa", by_layer=1, norm_scaling="plain", train=(_B, _S), shift=-1,
+     first_shift=-1, **_OPEN)  # fmt: skip
+case(
+    "entropy-unaligned",
+    "entropy",
+    stages=[
+        (
+            "entropy",
+            1,
+            {"guard": "", "stats": 100, "train": (_W, _B, _S), "shift": -3, "first_shift": -3},
+        )
+    ],
+)
+case("find-step-clip", "spsa", find_step=True, clip=10, **_OPEN)
+case("find-step-plain", "spsa", find_step=True, norm_scaling="plain", clip=2000, **_OPEN)
+for _model in ("small", "residual", "clamped"):
+    for _top in (1, 2):
+        case("pick-%s-%d" % (_model, _top), "spsa", _model, pick="gradient", top=_top,
+             layers="auto", samples=20, steps=3, seed=_top, **_OPEN)  # fmt: skip
+case("split-size-close", "pmt", "residual", samples=12, split="size", stages=[
+    ("pmt", 0, {"probes": 1, "each": 8, "antithetic": False, "steps": 3, "guard": ""}),
+    ("pmt", 1, {"batch": 1, "probes": 8, "epochs": 1, "guard": ""}),
+])  # fmt: skip
+for _batch in (2, 3, 5, 6, 7):
+    case("tail-batch-%d" % _batch, "tail", "residual", samples=20, batch=_batch, run_steps=3,
+         guard="")  # fmt: skip
+for _seed in (1, 2, 3):
+    case("entropy-far-%d" % _seed, "entropy", "residual", samples=12, seed=_seed, stages=[
+        ("entropy", 1, {"guard": "", "stats": 255, "train": (_W, _B, _S), "shift": -6,
+                        "first_shift": -6, "clip": 400, "schedule": "constant"}),
+    ])  # fmt: skip
+for _kind in ("root", "plain"):
+    case("find-step-residual-" + _kind, "spsa", "residual", samples=12, find_step=True, clip=2047,
+         norm_scaling=_kind, probes=1, rule="sign", **_OPEN)  # fmt: skip

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Mutations of the formulas of SPEC.md, section 6: (name, snippet, replacement, cases that should
 notice). A snippet occurs once in device/microzo; after a move it is adapted, never dropped."""
 
@@ -25,12 +26,7 @@ MUTANTS = [
         "(pool[-1 - i] for i in range(n))",
         "draw-no-labels",
     ),
-    (
-        "hold-out",
-        'n * recipe["holdout"] // 100',
-        'n * recipe["holdout"] // 99',
-        "holdout-tail holdout",
-    ),
+    ("hold-out", 'n * recipe["holdout"] // 100', 'n * recipe["holdout"] // 99', "holdout-odd"),
     ("held guard", 'lo = self.program["train"] if held else 0', "lo = 0", "holdout"),
     (
         "order of an epoch",
@@ -56,7 +52,7 @@ MUTANTS = [
     ("fingerprint label", "-1 if label is None else label", "-1", "spsa"),
     # realign
     ("sum shift 59", "(bits - 61) >> 1", "(bits - 59) >> 1", "realign-bits"),
-    ("sum shift 60", "(bits - 61) >> 1", "(bits - 60) >> 1", "realign-bits"),
+    ("sum shift 60", "(bits - 61) >> 1", "(bits - 60) >> 1", "realign-bits-62"),
     (
         "sum shift bits",
         "2 * bit_length(bound) + bit_length(n)",
@@ -113,7 +109,7 @@ MUTANTS = [
         "found = [0 * x for x in row]",
         "refilter-settings",
     ),
-    ("lost pivot", "lost = d < least", "lost = d < least >> 1", "refilter-few refilter-singular"),
+    ("lost pivot", "lost = d < least", "lost = False", "refilter-rank"),
     ("factor", "(a[_at(i, p)] << 16) // d", "-(-(a[_at(i, p)] << 16) // d)", "refilter"),
     (
         "division",
@@ -299,12 +295,7 @@ MUTANTS = [
         "groups = [sum(sizes)] * len(sizes)",
         "by-layer-plain",
     ),
-    (
-        "values",
-        "(row + (what >> 1 & 1) + (what >> 2))",
-        "(row + (what >> 1))",
-        "by-layer-plain scaling-plain",
-    ),
+    ("values", "(row + (what >> 1 & 1) + (what >> 2))", "(row + (what >> 1))", "by-layer-scales"),
     ("negative shift", "c << -shift if shift < 0 else c", "c", "negative-shift"),
     (
         "largest shift",
@@ -451,8 +442,8 @@ MUTANTS = [
         "found[channels + c] - sd)) << 7",
         "entropy-open",
     ),
-    ("mismatch limit", "_FAR = 1024", "_FAR = 512", "entropy-residual-open entropy-open"),
-    ("mismatch least", "if sd > 16:", "if sd > 4096:", "entropy-open"),
+    ("mismatch limit", "_FAR = 1024", "_FAR = 256", "entropy-far-1 entropy-far-2"),
+    ("mismatch least", "if sd > 16:", "if sd > 1 << 20:", "entropy-open"),
     ("mismatch Q4", "t // (sd >> 4)", "t // sd", "entropy-open"),
     (
         "mismatch channels",
@@ -508,13 +499,38 @@ MUTANTS = [
         "split-number",
     ),
     ("split size", "return (\n        by_nodes[0]", "return not (\n        by_nodes[0]", "pmt"),
-    ("split bytes", "2 * d)\n    nq", "4 * d)\n    nq", "pmt residual-pmt"),
-    ("split node bytes", "6 * d + 5 * n", "5 * n", "pmt residual-pmt"),
-    ("split passes", '(1 + 2 * node["probes"])', '(1 + node["probes"])', "pmt residual-pmt"),
-    ("split own passes", '2 * node["batch"] * own', '9 * node["batch"] * own', "pmt residual-pmt"),
-    ("split share", "(q, q + d - 1, passes", "(q, q + 9 * d - 1, passes", "pmt residual-pmt"),
-    ("split node share", "(nq, nq + n - 1, macs", "(nq, nq + 9 * n - 1, macs", "pmt residual-pmt"),
-    ("split one-sided", "q + 1 if weight", "9 * q + 1 if weight", "pmt residual-pmt"),
+    ("split bytes", "2 * d)\n    nq", "4 * d)\n    nq", "split-size-close pmt residual-pmt"),
+    ("split node bytes", "6 * d + 5 * n", "5 * n", "split-size-close pmt residual-pmt"),
+    (
+        "split passes",
+        '(1 + 2 * node["probes"])',
+        '(1 + node["probes"])',
+        "split-size-close pmt residual-pmt",
+    ),
+    (
+        "split own passes",
+        '2 * node["batch"] * own',
+        '9 * node["batch"] * own',
+        "split-size-close pmt residual-pmt",
+    ),
+    (
+        "split share",
+        "(q, q + d - 1, passes",
+        "(q, q + 9 * d - 1, passes",
+        "split-size-close pmt residual-pmt",
+    ),
+    (
+        "split node share",
+        "(nq, nq + n - 1, macs",
+        "(nq, nq + 9 * n - 1, macs",
+        "split-size-close pmt residual-pmt",
+    ),
+    (
+        "split one-sided",
+        "q + 1 if weight",
+        "9 * q + 1 if weight",
+        "split-size-close pmt residual-pmt",
+    ),
     # guards
     ("guard loss", "self._no_error) >> 4", "self._no_error) >> 5", "default"),
     ("guard correct", "return correct >= correct_before", "return True", "guard-loss-alone"),
@@ -602,10 +618,15 @@ MUTANTS = [
         "max(128, v * 256 // most)",
         "rows-qas rows-residual-qas",
     ),
-    ("rows scale", "(shift ^ 128) - 96", "(shift ^ 128) - 97", "rows-qas rows-residual-qas"),
+    ("rows scale", "mult << ((shift ^ 128) - 96)", "mult", "rows-qas rows-residual-qas"),
     ("rows mean", "256 * len(values) * v // total", "255 * len(values) * v // total", "rows-qas"),
     ("rows length", "return root(total)", "return total", "rows-kernel"),
-    ("root", "(x + n // x) >> 1\n    return x", "(x + n // x) >> 1\n    return y", "rows-kernel"),
+    (
+        "root",
+        "(x + n // x) >> 1\n    return x",
+        "(x + n // x) >> 1\n    return x & -4",
+        "rows-kernel",
+    ),
     ("round nearest", 'rule == "stochastic":', 'rule != "feedback":', "round-nearest"),
     (
         "dither bits",
@@ -617,7 +638,7 @@ MUTANTS = [
     ("dither shift", "self._pairs, 8, 1)", "self._pairs, 8, 2)", "round-stochastic"),
     ("feedback", "rest - (rest >> 3)", "rest - (rest >> 2)", "round-feedback"),
     ("feedback below", "(256 - rest >> 3)", "(256 - rest >> 2)", "round-feedback"),
-    ("root of probes", "<= 256 * probes", "<= 255 * probes", "guided guided-far"),
+    ("root of probes", "<= 256 * probes", "<= 128 * probes", "guided guided-far"),
     ("last step", "* 4096 // self._root", "* 4095 // self._root", "guided"),
     ("last step's length", "* self._probes // total", "// total", "guided"),
     ("last step's sign", "self.coefs[p] = -c", "self.coefs[p] = c", "guided"),
@@ -632,14 +653,14 @@ MUTANTS = [
     ("guided seeds", "max(0, step - 1), p - fresh", "step, p - fresh", "guided"),
     ("guided probe 0", "p == 0 and self._last.count", "p == 1 and self._last.count", "guided"),
     # search
-    ("pick probes", "_PROBES = 32", "_PROBES = 16", "pick-gradient"),
+    ("pick probes", "_PROBES = 32", "_PROBES = 1", "pick-gradient"),
     (
         "pick samples",
         "_SAMPLES = 64  # of the run's, for the search",
         "_SAMPLES = 16",
         "pick-gradient",
     ),
-    ("pick norm", "norm += w * w", "norm += w", "pick-gradient pick-gradient-residual"),
+    ("pick norm", "norm += w * w", "norm = w * w", "pick-gradient pick-gradient-residual"),
     ("pick perturbation", "norm *= max(1, plan[o + L.EPS_W]) ** 2", "norm *= 1", "pick-gradient"),
     (
         "pick bytes",
@@ -655,10 +676,15 @@ MUTANTS = [
     ),
     ("pick top", "_TOP = 5", "_TOP = 4", "pick-five"),
     ("pick test", "return before - guard.loss", "return guard.loss - before", "pick-test"),
-    ("pick score", "<< 20) // norm", "<< 4) // norm", "pick-gradient pick-gradient-residual"),
-    ("find step start", "_LARGEST = -4", "_LARGEST = -3", "find-step"),
+    ("pick score", "return root((sum(", "return -root((sum(", "pick-gradient"),
+    ("find step start", "_LARGEST = -4", "_LARGEST = -3", "find-step-clip"),
     ("find step tries", "_TRIES = 11", "_TRIES = 3", "find-step"),
     ("find step samples", "_SAMPLES = 64\n_MARGIN", "_SAMPLES = 3\n_MARGIN", "find-step"),
     ("find step margin", "_MARGIN = 1", "_MARGIN = 0", "find-step"),
-    ("find step scaling", "fixed = record.get16(rec, 10)", "fixed = 0", "find-step-scaled"),
+    (
+        "find step scaling",
+        "fixed = record.get16(rec, 10)",
+        "fixed = 0",
+        "find-step-residual-root find-step-residual-plain",
+    ),
 ]

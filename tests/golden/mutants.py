@@ -22,6 +22,7 @@ from mutant_table import MUTANTS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "device" / "microzo"
+_PATIENCE = 60  # seconds; all quick cases take about 5
 
 
 def home(snippet):
@@ -39,10 +40,13 @@ def noticed(sets, folder, names):
     which = golden_run.cases(names=names)
     path = golden_run.prepare(out, which)
     search = os.pathsep.join((str(pathlib.Path(folder, "device")), str(ROOT / "host_tools")))
-    done = subprocess.run(
-        golden_run.command(path, sets, out), capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": search},
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            golden_run.command(path, sets, out), capture_output=True, text=True, timeout=_PATIENCE,
+            env={**os.environ, "PYTHONPATH": search},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"does not end within {_PATIENCE} s"
     goldens = golden_run.read()
     for name, result in golden_run.parse(done.stdout).items():
         fields = [f for f in golden_run.FIELDS if result[f] != goldens[name][f]]

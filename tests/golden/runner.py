@@ -45,11 +45,11 @@ def journal_facts(path):
             if len(start) < 12:
                 break
             rest = f.read((start[2] | start[3] << 8) + 4)
-            if start[0] != 1:
-                whole = (whole << 1 ^ crc(start + rest)) & 0x3FFFFFFF
+            if start[0] != 1:  # without its own CRC, after which any CRC is the same
+                whole = crc(whole.to_bytes(4, "little") + start + rest[:-4])
             if start[0] in (3, 4, 5):  # MARK, KEEP, ROLLBACK: correct, loss, total
                 kind = bytes((start[0] + 4,))  # as version 1 numbered them, so that goldens stay
-                scores = (scores << 1 ^ crc(kind + rest[:12])) & 0x3FFFFFFF
+                scores = crc(scores.to_bytes(4, "little") + kind + rest[:12])
     data = head[20] | head[21] << 8 | head[22] << 16 | (head[23] & 63) << 24
     return whole, data, scores
 
