@@ -1,19 +1,26 @@
-"""Integer helpers that board and host share: signed octets, logarithms, roots."""
+"""Integers on every floor: signed bytes, little-endian words in bytes, logarithms and roots.
+
+Nothing here allocates on the heap while values and results stay below 30 bits.
+"""
 
 
-def int8(octet):
-    """The signed value of an octet 0..255, or of a byte that is signed already."""
-    return octet - 256 if octet > 127 else octet
+def int8(byte):
+    """The signed value of a byte, which a buffer may give signed or unsigned."""
+    return (byte & 255 ^ 128) - 128
+
+
+def int16(buf, at):
+    """The signed value of two bytes of a buffer of bytes."""
+    return buf[at] & 255 | int8(buf[at + 1]) << 8
 
 
 def int32(buf, at):
-    """Signed little-endian 32-bit value at byte `at`; the items of buf may be signed."""
-    value = buf[at] & 255 | (buf[at + 1] & 255) << 8 | (buf[at + 2] & 255) << 16
-    return value | (buf[at + 3] & 255 ^ 128) - 128 << 24
+    """The signed value of four bytes of a buffer of bytes."""
+    return buf[at] & 255 | (buf[at + 1] & 255) << 8 | int16(buf, at + 2) << 16
 
 
 def bit_length(n):
-    """Bits of n >= 0 in binary, 0 for 0."""
+    """Bits of n >= 0; 0 for 0."""
     bits = 0
     while n:
         n >>= 1
@@ -22,20 +29,20 @@ def bit_length(n):
 
 
 def log2(n):
-    """Rounded down; 0 for 0 and negative numbers."""
-    return max(0, bit_length(n) - 1) if n > 0 else 0
+    """Logarithm of n, rounded down; 0 below 1."""
+    return bit_length(n) - 1 if n > 0 else 0
 
 
 def log2_up(n):
-    """The least b with 2^b >= n."""
-    return bit_length(n - 1) if n > 1 else 0
+    """Logarithm of n >= 1, rounded up."""
+    return bit_length(n - 1)
 
 
 def root(n):
-    """Square root of n >= 0, rounded down."""
-    x = n
-    y = (x + 1) >> 1
-    while y < x:
-        x = y
-        y = (x + n // x) >> 1
+    """Square root of n >= 0, rounded down: Newton's steps from above."""
+    if not n:
+        return 0
+    x = 1 << (bit_length(n) + 1 >> 1)
+    while n // x < x:
+        x = x + n // x >> 1
     return x

@@ -106,7 +106,7 @@ def _scales(blob, m_off, s_off, channels):
     for c in range(channels):
         at = m_off + 4 * c
         mult = blob[at] | blob[at + 1] << 8 | blob[at + 2] << 16 | blob[at + 3] << 24
-        yield _scale(mult, int8(blob[s_off + c] & 255))
+        yield _scale(mult, int8(blob[s_off + c]))
 
 
 def _gain(model, op, head_op):

@@ -31,7 +31,7 @@ def solve(model, sums, products, a, n, ridge, alpha, out):
     o = L.HEADER_WORDS
     start = model.plan[o + L.W_OFF]
     for c in range(model.plan[o + L.OUT_C]):
-        row = [int8(blob[start + c * k + j] & 255) for j in range(k)]
+        row = [int8(blob[start + c * k + j]) for j in range(k)]
         best = _times(blob, clean, row, least)
         _divide(a, best, k)
         for i in range(k):
