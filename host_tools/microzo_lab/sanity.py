@@ -74,8 +74,8 @@ def halvings_without_scaling():
 
 
 # The layer-wise weight stage of `pmt`; 500 steps of it take the passes of all of `pmt`.
-_BY_LAYER = {"antithetic": 0, "probes": 25, "samples": 8, "by_layer": 1, "norm_scaling": "root", "rule": "spread",
-             "clip": 1024, "shift": 2, "first_shift": 1}  # fmt: skip
+_BY_LAYER = {"antithetic": 0, "probes": 25, "samples": 8, "by_layer": 1, "rule": "spread",
+             "norm_scaling": "root", "clip": 1024, "shift": 2, "first_shift": 1}  # fmt: skip
 _LONG = {"steps": 500}
 
 

@@ -69,8 +69,9 @@ class Method:
         operator, times), ("record", bytes of payload, records), ("indices", bytes more of them,
         records).
 
-        "stats" runs its operator and measures the sums. Costs in forwards, MACs, seconds and bytes of journal are sums over them. A prefix is
-        computed once a sample where it is cached. samples: how many the stage sees in all.
+        "stats" runs its operator and measures the sums. A prefix is computed once a sample where
+        it is cached. Costs in forwards, MACs, seconds and bytes of journal are sums over them.
+        samples: how many the stage sees in all.
         """
         raise NotImplementedError
 

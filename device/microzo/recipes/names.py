@@ -3,9 +3,9 @@
 {"name", "samples": how many are drawn, "holdout": per cent of them kept from training for the
 guard, "stages": [...], in order}. A stage is a dict of the settings of its method
 (microzo/methods); "split" (may be left out): which operators spsa and node stages share, "size" or
-the first one of those that node trains (allocate.py). guard of a stage: "all" or "held" (all, where none are held
-out): the samples that decide whether it is kept; "free": all, without their labels; "": it is kept
-unseen.
+the first one of those that node trains (allocate.py). guard of a stage: "all" or "held" (all,
+where none are held out): the samples that decide whether it is kept; "free": all, without their
+labels; "": it is kept unseen.
 """
 
 _QZO_FF = {"wide": 1, "rule": "sign", "clip": 32, "shift": 0}
