@@ -166,7 +166,7 @@ class Cache:
 def _sources(is_bp, data):
     """Digest of what results depend on besides the job."""
     here = pathlib.Path(__file__).resolve().parents[1]
-    names = ["corruptions", "datasets", "quantize", "demonet"] + (
+    names = ["corruptions", "exact", "datasets", "network", "quantize", "demonet"] + (
         ["bp", "torchnet"] if is_bp else []
     )
     if data == "cifar10":
