@@ -264,7 +264,9 @@ def _step_macs(plan, program):
         elif kind in ("spsa", "elastic", "entropy"):
             passes = 2 * stage["probes"] if stage["sides"] == 2 else stage["probes"] + 1
             head = stage["probes"] * _op_macs(plan, stage.get("head", -1))
-            yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)
+            # entropy computes the sums that it compares, then runs the operator
+            sums = passes * _op_macs(plan, stage.get("seen", -1))
+            yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head + sums)
         elif kind == "node":
             conv, several = stage["conv"], stage.get("operators")
             behind = microzo.selection.kept(plan, conv)[-1] + 1  # where the probes of one start

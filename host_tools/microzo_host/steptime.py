@@ -81,6 +81,9 @@ class Costs:
         first, ops, probes = stage["first"], stage["ops"], stage["probes"]
         moved = [max(ops, key=lambda i: self._ops[i].perturb)] if stage["by_layer"] else ops
         clean, noisy = self.passes(first), self.passes(first, None, moved)
+        if stage.get("seen", -1) >= 0:  # entropy measures its sums, then runs the operator
+            noisy += self.passes(stage["seen"], stage["seen"] + 1, moved)
+            noisy += self._ops[stage["seen"]].stats
         if stage["sides"] == 2:
             each = probes * (2 * noisy + self._gradients(stage) + self.python)
         else:

@@ -1,4 +1,5 @@
-"""The study's cost of a run against the kernel calls of its steps, counted."""
+"""The study's cost of a run against the kernel calls of its steps, counted; the plan's against
+the study's."""
 
 import pathlib
 import sys
@@ -10,9 +11,10 @@ import small
 
 import microzo
 import microzo.cache
-from microzo import backend, program, stages
+from microzo import backend, program, recipes, stages
 from microzo import layout as L
 from microzo import plan as planner
+from microzo_host import ramplan
 from microzo_host.study import cost
 
 
@@ -130,6 +132,26 @@ def test_settings(label, counter, tmp_path):
     made = small.short(name, samples=12)
     made["stages"][-1].update(changes)
     check(counter, tmp_path, made)
+
+
+def step_macs(plan, program, spec):
+    """MACs of a step of a stage by the study's cost, every prefix in the cache."""
+    alone = dict(program, stages=[spec], train=0)
+    steps = len(spec["ops"]) if spec["kind"] in stages.REALIGN else spec["steps"]
+    return cost.macs(plan, alone) // steps
+
+
+@pytest.mark.parametrize("label", [*recipes.RECIPES, *CHANGES])
+def test_the_plan_counts_the_same(label, tmp_path):
+    name, changes = CHANGES.get(label, (label, {}))
+    recipe = small.short(name, samples=12)
+    recipe["stages"][-1].update(changes)
+    path = small.write_model(tmp_path / "small.safetensors")
+    planned = ramplan.predict(path, recipe, samples=12)
+    plan = microzo.load(path).plan
+    program = {"samples": planned.samples}
+    expected = [(s["kind"], step_macs(plan, program, s)) for s in planned.stages]
+    assert planned.macs_step == ramplan.largest(expected)
 
 
 def test_several_node_stages(counter, tmp_path):
