@@ -2,7 +2,7 @@
 
     with Board(ram="256K", usermod=False, fs={"main.py": b"print(1)"}) as b:
         b.port                      # what mpremote connects to, e.g. /dev/pts/3
-        b.exec("print(6 * 7)")      # -> "42\\r\\n"; an exception on the board raises BoardError
+        b.exec("print(6 * 7)")      # -> "42\\r\\n"; an exception on the board: ScriptError
         b.run("device/examples/train.py", follow=print)
         b.mpremote("fs", "ls")      # the mpremote command itself, output returned
         b.restart()                 # power cut and start; the disk stays
@@ -32,6 +32,8 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from .errors import BoardError, EmulatorError, ScriptError
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = ROOT / "build" / "firmware"
@@ -78,10 +80,6 @@ TICKS_PER_INSTRUCTION = CORES["m4"].ticks_per_instruction
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 _running = set()
-
-
-class BoardError(Exception):
-    """What went wrong with an emulated board, in one sentence."""
 
 
 def _die_with_parent():
@@ -152,10 +150,10 @@ class Board:
         self._folder = None
         if not self.firmware.is_file():
             target = "firmware" if core == "m4" else "firmware-all"
-            raise BoardError(f"{self.firmware.name} is not built; run `make {target}` first.")
+            raise EmulatorError(f"{self.firmware.name} is not built; run `make {target}` first.")
         if not shutil.which(self.core.qemu):
             target = "setup" if core == "m4" else "firmware-all"
-            raise BoardError(f"{self.core.qemu} is not installed; run `make {target}` first.")
+            raise EmulatorError(f"{self.core.qemu} is not installed; run `make {target}` first.")
         self._folder = tempfile.mkdtemp(prefix="microzo-board-")
         self._log = Path(self._folder, "qemu.log")
         self.disk = Path(disk) if disk else Path(self._folder, "disk.img")
@@ -174,7 +172,7 @@ class Board:
             if romfs is not None:
                 data = romfs if isinstance(romfs, bytes) else Path(romfs).read_bytes()
                 if len(data) > ROMFS_BYTES:
-                    raise BoardError(
+                    raise EmulatorError(
                         f"the ROMFS image has {len(data)} bytes, the board {ROMFS_BYTES}."
                     )
                 f.seek(DISK_BYTES)
@@ -216,7 +214,7 @@ class Board:
             time.sleep(0.01)
         text = self._log.read_text(errors="replace").strip()
         self.close()
-        raise BoardError(f"QEMU did not start: {text or 'no output'}")
+        raise EmulatorError(f"QEMU did not start: {text or 'no output'}")
 
     def kill(self):
         """Cuts the power: nothing is flushed, the disk stays as it was at that moment."""
@@ -302,11 +300,11 @@ class Board:
         except (TransportError, serial.SerialException, OSError) as e:
             self._settle()
             if self.failure:
-                raise BoardError(self.failure) from None
+                raise EmulatorError(self.failure) from None
             self._disconnect()
-            raise BoardError(f"the board does not answer: {e}") from None
+            raise EmulatorError(f"the board does not answer: {e}") from None
         if err:
-            raise BoardError(err.decode(errors="replace").strip())
+            raise ScriptError(err.decode(errors="replace"))
         return out.decode(errors="replace")
 
     def run(self, script, timeout=60, follow=None):
@@ -379,7 +377,7 @@ class Unix:
         self.heap = heap
         self.path = path
         if not self.binary.is_file():
-            raise BoardError(f"{self.binary.name} is not built; run `make unix` first.")
+            raise EmulatorError(f"{self.binary.name} is not built; run `make unix` first.")
 
     def run(self, script, *args, timeout=120, cwd=None):
         """Runs a script (a file, or code as bytes) and returns its standard output."""
@@ -398,7 +396,7 @@ class Unix:
         )
         if done.returncode:
             text = (done.stdout + done.stderr).decode(errors="replace").strip()
-            raise BoardError(f"the unix port ended with status {done.returncode}: {text}")
+            raise EmulatorError(f"the unix port ended with status {done.returncode}: {text}")
         return done.stdout.decode(errors="replace")
 
 

@@ -9,7 +9,8 @@ import pytest
 from onboard import evaluate
 
 from microzo_host import board_info, push
-from microzo_host.emulator import CORES, Board, BoardError
+from microzo_host.emulator import CORES, Board
+from microzo_host.errors import EmulatorError, ScriptError
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 
@@ -59,7 +60,7 @@ def test_floats_and_recursion(board):
     assert evaluate(board, "(2 ** 0.5, math.sin(1.0))", "import math") == pytest.approx(
         (1.414214, 0.841471), abs=1e-6
     )
-    with pytest.raises(BoardError, match="recursion"):
+    with pytest.raises(ScriptError, match="recursion"):
         board.exec("def f(): f()\nf()")
 
 
@@ -121,7 +122,7 @@ def test_unaligned_access_faults(core, new_board):
     if core == "rv32":
         pytest.skip("QEMU's RISC-V core loads unaligned words")
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: unaligned access"):
+    with pytest.raises(EmulatorError, match="FAULT: unaligned access"):
         board.exec("""
 import uctypes
 @micropython.asm_thumb
@@ -135,7 +136,7 @@ load(address + 1)
 
 def test_fault_is_told(core, new_board):
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: .*pc="):
+    with pytest.raises(EmulatorError, match="FAULT: .*pc="):
         board.exec("import machine\nmachine.mem32[0xf0000000]")
 
 

@@ -5,7 +5,7 @@ import pathlib
 import pytest
 from mpremote.romfs import VfsRomWriter
 
-from microzo_host import board_info, emulator, push, romfs_image
+from microzo_host import board_info, emulator, errors, push, romfs_image
 
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 NATMODS = pathlib.Path(__file__).parents[2] / "build" / "natmod"
@@ -63,7 +63,7 @@ def test_without_the_module_python_computes(model_path, wanted):
 def test_wrong_module_is_told_in_one_sentence(model_path):
     wrong = NATMODS / "x64" / "_microzo.mpy"
     files = {"m.safetensors": pathlib.Path(model_path), push.MODULE_TARGET: wrong}
-    with pytest.raises(emulator.BoardError, match="ImportError: .*loads armv7emsp code.*push"):
+    with pytest.raises(errors.ScriptError, match="ImportError: .*loads armv7emsp code.*push"):
         said("m.safetensors", **files)
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from microzo_host import emulator, layerwise, modelfile, push, romfs_image
+from microzo_host import emulator, errors, layerwise, modelfile, push, romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
 
@@ -101,7 +101,7 @@ def test_on_the_unix_port(kind, name, tmp_path):
     path = [ROOT / "device"] + ([module] if kind == "natmod" else [])
     try:
         unix = emulator.Unix(heap="8M", path=path)
-    except emulator.BoardError as error:
+    except errors.EmulatorError as error:
         pytest.skip(str(error))
     names = {"model": str(case.path), "samples": str(tmp_path / "samples")}
     case.check(unix.run(SCRIPT.format(**names).encode(), timeout=300))

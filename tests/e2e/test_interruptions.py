@@ -9,7 +9,7 @@ import time
 import job
 import pytest
 
-from microzo_host import board_files, board_link, emulator
+from microzo_host import board_files, board_link, errors
 
 RECIPES = ("default", "forward_only")
 CUTS = {"few": 4, "full": 60}  # per recipe and test
@@ -75,7 +75,7 @@ def test_exception_inside_the_loop(wanted, start):
         "    print(step)\n", "    print(step)\n    if step.step == 2: raise RuntimeError('mine')\n"
     )
     board.exec(job.settings(recipe))
-    with pytest.raises(emulator.BoardError, match="mine"):
+    with pytest.raises(errors.ScriptError, match="mine"):
         board.exec(script)
     finish(board, recipe, bits)
 

@@ -9,9 +9,9 @@ import pytest
 from microzo_host import (
     board_files,
     board_info,
-    board_link,
     checks,
     demonet,
+    errors,
     modelfile,
     push,
     quantize,
@@ -60,7 +60,7 @@ def test_wrong_module_is_refused(tmp_path):
 
 
 def test_old_boards_are_refused():
-    with pytest.raises(board_link.BoardError, match="1.24 or newer"):
+    with pytest.raises(errors.BoardError, match="1.24 or newer"):
         board_info.check_version(info(version=(1, 22, 2)))
 
 
@@ -146,14 +146,14 @@ def test_wrong_rest_of_a_copy_is_thrown_away(tmp_path):
      ("OSError: 28", "full"), ("OSError: [Errno 19] ENODEV", "no file system")],
 )  # fmt: skip
 def test_errors_of_the_file_system(tmp_path, last, words):
-    error = board_link.ScriptError(f"Traceback (most recent call last):\n{last}\n")
+    error = errors.ScriptError(f"Traceback (most recent call last):\n{last}\n")
     files = board_files.Files(FakeLink(tmp_path, fail=1, error=error))
-    with pytest.raises(board_link.BoardError, match=words):
+    with pytest.raises(errors.BoardError, match=words):
         files.put("/c.bin", DATA)
 
 
 def test_little_memory_takes_smaller_chunks(tmp_path):
-    error = board_link.ScriptError("MemoryError: memory allocation failed\n")
+    error = errors.ScriptError("MemoryError: memory allocation failed\n")
     link = FakeLink(tmp_path, fail=1, error=error)
     assert board_files.Files(link).put("/c.bin", DATA) == "copied"
     assert link.writes > len(DATA) // board_files.CHUNKS[1]

@@ -56,7 +56,8 @@ class UnixPort:
     """The unix port of MicroPython with a module built in, a native module, or Python kernels."""
 
     def __init__(self, kind, nets):
-        from microzo_host.emulator import BoardError, Unix
+        from microzo_host.emulator import Unix
+        from microzo_host.errors import EmulatorError
 
         self.nets, self.slow = nets, kind == "pykernels"
         self.name = "microzo.pykernels" if kind == "pykernels" else "_microzo"
@@ -65,7 +66,7 @@ class UnixPort:
             path.append(native_module("x64").parent)
         try:
             self.unix = Unix(usermod=kind in ("usermod", "sanitize"), heap="32M", path=path)
-        except BoardError as e:
+        except EmulatorError as e:
             raise Missing(str(e)) from None
         if kind == "sanitize":
             self.unix.binary = sanitized_unix_port()
@@ -95,7 +96,7 @@ class EmulatedBoard:
     """The board: firmware with the module, or stock firmware and the native module or Python."""
 
     def __init__(self, kind, nets):
-        from microzo_host import emulator
+        from microzo_host import emulator, errors
 
         core, _, kind = kind.rpartition(":")  # as in "m3:natmod"; the M4F has no prefix
         core = core or "m4"
@@ -113,16 +114,18 @@ class EmulatedBoard:
                 self.files["microzo/" + name] = ROOT / "device" / "microzo" / name
         try:
             emulator.Board(**self.where).close()
-        except emulator.BoardError as e:
+        except errors.EmulatorError as e:
             raise Missing(str(e)) from None
 
     def run(self, cases):
+        from microzo_host.errors import BoardError
+
         fs = {"cases.bin": caseformat.pack_all(cases), **self.files}
         code = f"import device_runner; device_runner.run({self.name!r}, 'cases.bin')"
         with self.emulator.Board(fs=fs, **self.where) as board:
             try:
                 return parse(board.exec(code, timeout=300), len(cases))
-            except self.emulator.BoardError as e:
+            except BoardError as e:
                 return [f"the board failed: {e}"]
 
 

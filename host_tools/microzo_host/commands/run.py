@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from .. import board_link
+from .. import board_link, errors
 
 
 @click.command("run")
@@ -17,7 +17,7 @@ def command(port, script, keep):
     with board_link.Link(port, reset=not keep) as link:
         try:
             link.stream(pathlib.Path(script).read_bytes(), _write)
-        except board_link.ScriptError as error:
+        except errors.ScriptError as error:
             click.echo(error.traceback, err=True, nl=False)
             raise
 

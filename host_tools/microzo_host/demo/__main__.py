@@ -123,5 +123,5 @@ def main(argv=None):
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (OSError, ValueError, emulator.BoardError) as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"demo: {error}")

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from .. import board_files, board_info, board_link, emulator, push
+from .. import board_files, board_info, board_link, errors, push
 
 TRAIN = push.ROOT / "device" / "examples" / "train.py"
 LEFT = {"journal": "/train.journal", "adapted": "/adapted.safetensors"}
@@ -77,9 +77,7 @@ def run(board, recipe, tell, steps=None, **more):
             process.terminate()
             raise
     if process.returncode:
-        raise emulator.BoardError(
-            board.failure or f"train.py failed: {lines[-1] if lines else ''}"
-        )
+        raise errors.BoardError(board.failure or f"train.py failed: {lines[-1] if lines else ''}")
     return _read(board, recipe, lines)
 
 
@@ -87,7 +85,7 @@ def _read(board, recipe, lines):
     """The Run that the lines and the board's files tell of."""
     told = next((line for line in reversed(lines) if line.startswith(RESULT)), None)
     if told is None:
-        raise emulator.BoardError("train.py ended without its RESULT line")
+        raise errors.BoardError("train.py ended without its RESULT line")
     result = json.loads(told.removeprefix(RESULT))
     with board_link.Link(board.port, reset=False) as link:
         files = board_files.Files(link)
