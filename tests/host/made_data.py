@@ -8,8 +8,10 @@ import types
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "device"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import networks
+import small
 
 from microzo_host import (
     colour_corruptions,
@@ -68,7 +70,7 @@ def curves():
 def digests():
     """{what: {name: SHA-256}}."""
     digits = datasets.load("mnist", "pretrain")[0][: prepare.CALIBRATION]
-    small, x = networks.residual().fold(), networks.images(70, (9, 7, 2))
+    net, x = networks.residual().fold(), networks.images(70, (9, 7, 2))
     real = x / np.float32(255)
     return {
         "grey": corrupted(corruptions, smooth(12, 28, 1)),
@@ -78,14 +80,19 @@ def digests():
             # a network of clothes calibrated by digits: no test needs the other data set
             name: digest(modelfile.pack(quantize.quantize(demonet.pretrained(name), digits)))
             for name in ("mnist", "fashion")
+        }
+        | {
+            "small": digest(
+                modelfile.pack(quantize.quantize(small.network(), small.images(200, 5)))
+            )
         },
         "float": {
             "digits": digest(
                 *network.forward(demonet.pretrained("mnist").fold(), digits[:64] / np.float32(255))
             ),
-            "every kind of layer": digest(*network.forward(small, real)),
-            "mse": digest(np.array(ranges.choose(small, real, "mse"))),
-            "percentile": digest(np.array(ranges.choose(small, real, "percentile"))),
+            "every kind of layer": digest(*network.forward(net, real)),
+            "mse": digest(np.array(ranges.choose(net, real, "mse"))),
+            "percentile": digest(np.array(ranges.choose(net, real, "percentile"))),
             "curves": digest(*curves()),
         },
     }
