@@ -39,7 +39,7 @@ def main():
     paths = stale()
     for path in paths:
         print(
-            f"{path.relative_to(ROOT)} is out of date: run boards/tools/settings_page.py --write"
+            f"{path.relative_to(ROOT)} is out of date: run make generated"
         )
     return 1 if paths else 0
 

@@ -18,7 +18,7 @@ SPEC.loader.exec_module(tool)
 
 
 def test_the_pages_are_up_to_date():
-    assert tool.stale() == [], "run boards/tools/settings_page.py --write"
+    assert tool.stale() == [], "run make generated"
 
 
 def test_a_page_that_was_altered_is_stale():
