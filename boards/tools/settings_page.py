@@ -38,9 +38,7 @@ def main():
         return 0
     paths = stale()
     for path in paths:
-        print(
-            f"{path.relative_to(ROOT)} is out of date: run make generated"
-        )
+        print(f"{path.relative_to(ROOT)} is out of date: run make generated")
     return 1 if paths else 0
 
 
