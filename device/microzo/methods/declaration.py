@@ -75,8 +75,8 @@ class Method:
         """
         raise NotImplementedError
 
-    def modules(self, spec):
-        """Names of the modules that the stage runs, so that they are loaded before its
+    def modules(self, stage):
+        """Names of the modules that a stage of a recipe runs, so that they are loaded before its
         buffers."""
         return ()
 
