@@ -48,13 +48,14 @@ class Elastic(ZerothMethod):
     def modules(self, spec):
         return ZerothMethod.modules(self, spec) + ("methods.rider",)
 
-    def gradient(self, spec):
-        return [], spec["head"], spec["first"], ""
+    def gradient(self, plan, spec):
+        return [], spec["head"], spec["first"], (), ""
 
     def stage(self, run, spec, seed):
         from .rider import HeadGradient
 
-        rider = HeadGradient(run.model, run.gradient_for(*self.gradient(spec)), spec)
+        gradient = run.gradient_for(*self.gradient(run.model.plan, spec))
+        rider = HeadGradient(run.model, gradient, spec)
         return ZerothMethod.stage(self, run, spec, seed, rider)
 
 
