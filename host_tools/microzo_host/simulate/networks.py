@@ -55,9 +55,7 @@ def model_bytes(data):
     if data not in FILES:
         return modelfile.pack(quantize.quantize(demonet.pretrained(data), images))
     digest = hashlib.sha256(source(data).read_bytes() + images.tobytes())
-    for part in (
-        "importers/*.py", "model/quantize.py", "model/file.py", "reference/intforward.py",
-    ):  # fmt: skip
+    for part in ("importers/*.py", "model/*.py", "reference/*.py"):
         for path in sorted(pathlib.Path(importers.__file__).parents[1].glob(part)):
             digest.update(path.read_bytes())
     kept = _folder() / f"{data}-{digest.hexdigest()[:12]}.safetensors"
