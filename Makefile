@@ -115,7 +115,7 @@ study-quick: study-packages host-lib fashion ## Recipes against back-propagation
 	@$(LAB) -m microzo_lab quick
 
 study: study-packages host-lib fashion ## The whole study, hours; goes on where it stopped
-	@$(LAB) -m microzo_lab quick --full --page docs/study.md
+	@$(LAB) -m microzo_lab quick --full --page host_tools/microzo_lab/notes/study.md
 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py

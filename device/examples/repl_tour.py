@@ -46,7 +46,7 @@ recipe["samples"] = 32
 recipe["stages"][1]["steps"] = 4
 trainer = microzo.Trainer(model, recipe)
 print(trainer)
-print(trainer.plan(32))
+print(trainer.memory(32))
 for step in trainer.run(data):
     print(step)
 print(trainer.outcomes())

@@ -22,15 +22,15 @@ _HOMES = {
 }
 
 
-def _module(name, wanted):
+def _module(name, attribute):
     """Imports microzo.name; what importing leaves behind makes no holes in a board's heap."""
     if not hasattr(gc, "threshold"):
-        return __import__("microzo." + name, None, None, (wanted,))
+        return __import__("microzo." + name, None, None, (attribute,))
     before = gc.threshold()
     gc.collect()
     gc.threshold(2048)
     try:
-        return __import__("microzo." + name, None, None, (wanted,))
+        return __import__("microzo." + name, None, None, (attribute,))
     finally:
         gc.threshold(before)
 
@@ -41,11 +41,19 @@ def forget(name):
     if sys.implementation.name != "cpython" and full in sys.modules:
         del sys.modules[full]
         parent, _, leaf = full.rpartition(".")
-        delattr(sys.modules[parent], leaf)
+        if parent in sys.modules and hasattr(sys.modules[parent], leaf):
+            delattr(sys.modules[parent], leaf)
+
+
+def leave(package):
+    """forget for all modules of a package: a phase of the run is over."""
+    for name in list(sys.modules):
+        if name.startswith("microzo." + package + "."):
+            forget(name[len("microzo.") :])
 
 
 def load(path):
-    """The Model in a .safetensors file; see loader.py."""
+    """The Model in a .safetensors file; see net/load.py."""
     try:
         return _module("net.load", "load").load(path)
     finally:
@@ -53,8 +61,12 @@ def load(path):
 
 
 def recipe(name):
-    """A fresh copy of the recipe of that name, a dict to change and to print; see recipes.py."""
-    return _module("recipes.names", "recipe").recipe(name)
+    """A fresh copy of the recipe of that name, a dict to change and to print; see
+    recipes/names.py."""
+    try:
+        return _module("recipes.names", "recipe").recipe(name)
+    finally:
+        leave("recipes")
 
 
 def __getattr__(name):

@@ -12,8 +12,7 @@ import json
 import click
 
 import microzo
-from microzo.train.freeguard import FreeGuard
-from microzo.train.guard import Guard, helps
+from microzo.train import guard
 from microzo_host.cli.group import SeveralValues
 from microzo_host.simulate import jobs, networks, recipes
 
@@ -24,10 +23,10 @@ STAGES = ("realign", "refilter")
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """A network after some stages: guards' (correct, loss), test accuracy in per cent."""
+    """A network after some stages: what the guards say, test accuracy in per cent."""
 
-    labels: tuple
-    free: tuple
+    labels: guard.Score
+    free: guard.Score
     accuracy: float
 
 
@@ -41,12 +40,10 @@ def score(job, stages):
         made["stages"] = [dict(stage, guard="") for stage in made["stages"]]
         for _ in microzo.Trainer(model, made, seed=job.seed).run(data):
             pass
-    found = []
     index = range(job.samples)
-    for guard in (Guard(model, data, index, y, 0, job.samples), FreeGuard(model, data, index)):
-        guard.measure()
-        found.append((int(guard.correct), int(guard.loss)))
-    return Score(*found, 100 * float(jobs.right(job, model).mean()))
+    labels = guard.Guard(model, data, index, [int(label) for label in y], 0, job.samples)
+    free = guard.FreeGuard(model, data, index)
+    return Score(labels.score(), free.score(), 100 * float(jobs.right(job, model).mean()))
 
 
 def rows(job):
@@ -58,13 +55,13 @@ def rows(job):
         yield {
             "dataset": job.data, "corruption": job.corruption, "severity": job.severity,
             "seed": job.seed, "n": job.samples, "stage": stage,
-            "accuracy": 100 * (labels[1][0] - labels[0][0]) / job.samples,
-            "loss": (labels[1][1] - labels[0][1]) / 256 / job.samples,
-            "information": (free[1][0] - free[0][0]) / 256,
-            "entropy": (free[1][1] - free[0][1]) / 256,
-            "kept": helps(True, *labels[1], *labels[0]),
-            "kept_by_accuracy": helps(False, *labels[1], *labels[0]),
-            "kept_without_labels": helps(False, *free[1], *free[0]),
+            "accuracy": 100 * (labels[1].correct - labels[0].correct) / job.samples,
+            "loss": (labels[1].loss - labels[0].loss) / 256 / job.samples,
+            "information": (free[1].correct - free[0].correct) / 256,
+            "entropy": (free[1].loss - free[0].loss) / 256,
+            "kept": labels[1].better_than(labels[0], True),
+            "kept_by_accuracy": labels[1].better_than(labels[0], False),
+            "kept_without_labels": free[1].better_than(free[0], False),
             "test": after.accuracy - before.accuracy,
         }  # fmt: skip
         before = after

@@ -4,7 +4,7 @@ Fashion-MNIST, demo network, 256 labelled samples, no guard, corruptions that no
 on. Writes build/study/sanity.json: for every claim its variants with accuracy (mean and standard
 deviation over seeds and corruptions), the loss on the training samples before and after, and
 whether the claim holds. Runs that are on disk are not made again. With --settings, a table of the
-stages' settings instead (docs/methods.md).
+stages' settings instead (host_tools/microzo_lab/notes/methods.md).
 """
 
 import dataclasses
@@ -74,23 +74,23 @@ def halvings_without_scaling():
 
 
 # The layer-wise weight stage of `pmt`; 500 steps of it take the passes of all of `pmt`.
-_BY_LAYER = {"sides": 1, "probes": 25, "samples": 8, "by_layer": 1, "gns": 1, "rule": "spread",
-             "clip": 1024, "shift": 2, "first_shift": 1}  # fmt: skip
+_BY_LAYER = {"antithetic": 0, "probes": 25, "samples": 8, "by_layer": 1, "rule": "spread",
+             "norm_scaling": "root", "clip": 1024, "shift": 2, "first_shift": 1}  # fmt: skip
 _LONG = {"steps": 500}
 
 
 def claims():
     """{claim: (what the paper says, variants, test of the means)}."""
     lost = halvings_without_scaling()
-    whole = {"what": 1, "rule": "spread", "shift": 3, "first_shift": 3}
+    whole = {"train": ("weights",), "rule": "spread", "shift": 3, "first_shift": 3}
     return {
         "quantization-aware scaling": (
             "without it the loss stalls",
             [
-                variant("with", rows="qas", round="nearest"),
+                variant("with", factors="qas", round="nearest"),
                 variant(
                     f"without: 1/s^2 = 2^{lost} missing", round="nearest",
-                    shift=min(28, 1 + lost), first_shift=min(28, lost), what=1,
+                    shift=min(28, 1 + lost), first_shift=min(28, lost), train=("weights",),
                 ),
                 variant("uniform over the channels of a layer", round="nearest"),
             ],
@@ -101,9 +101,9 @@ def claims():
             "without it training is far slower",
             [
                 variant("with", **_BY_LAYER),
-                variant("without", **{**_BY_LAYER, "gns": 0}),
+                variant("without", **{**_BY_LAYER, "norm_scaling": ""}),
                 variant("without, steps of an eighth",
-                        **{**_BY_LAYER, "gns": 0, "shift": 5, "first_shift": 4}),
+                        **{**_BY_LAYER, "norm_scaling": "", "shift": 5, "first_shift": 4}),
             ],
             lambda m: m[1]["loss_after"] > m[0]["loss_after"] + 0.05,
         ),
@@ -130,7 +130,7 @@ def claims():
                 variant("8 bits, whole LSBs", **whole, round="nearest"),
                 variant("8 bits, a sixteenth", **whole, round="nearest", direction="sign",
                         eps_shift=4),
-                variant("16 bits, a sixteenth", **whole, mode=1, eps_shift=4),
+                variant("16 bits, a sixteenth", **whole, wide=1, eps_shift=4),
             ],
             lambda m: abs(m[1]["accuracy"] - m[1]["zero_shot"]) < 1
             and m[2]["accuracy"] > m[2]["zero_shot"] + 5,
@@ -149,8 +149,8 @@ def settings():
         variant("spsa"),
         variant("spsa, share", share=1),
         variant("spsa, direction gauss", direction="gauss"),
-        variant("spsa, rows qas", rows="qas"),
-        variant("spsa, rows kernel", rows="kernel"),
+        variant("spsa, rows qas", factors="qas"),
+        variant("spsa, rows kernel", factors="kernel"),
         variant("spsa, round nearest", round="nearest"),
         variant("spsa, round stochastic", round="stochastic"),
         variant("spsa, round feedback", round="feedback"),
@@ -163,7 +163,7 @@ def settings():
         variant("spsa, pick gradient", pick="gradient"),
         variant("spsa, pick test", pick="test"),
         variant("pmt", "pmt"),
-        variant("pmt, rows qas", "pmt", rows="qas"),
+        variant("pmt, rows qas", "pmt", factors="qas"),
         variant("entropy", "entropy"),
     ]
 

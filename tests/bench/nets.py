@@ -1,4 +1,5 @@
-"""The networks of the bench: single layers of `docs/kernels.md`, and the test network."""
+"""The networks of the bench: single layers of the laboratory's notes/kernels.md, and the test
+network."""
 
 import random
 import struct

@@ -7,7 +7,7 @@ import pytest
 
 import microzo
 from microzo_host import cli
-from microzo_host.plan import cost
+from microzo_host.plan import work as cost
 from microzo_host.report import tables
 from microzo_host.simulate import jobs, networks, recipes, runs
 
@@ -42,7 +42,7 @@ def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     images, labels = jobs.test_of(run)
     right = jobs.predictions(model, images) == labels
     assert found["accuracy"] == round(100 * float(right.mean()), 3)
-    assert found["forwards"] == cost.forwards(trainer.program) == 2 * 2 * 2 * 8
+    assert found["forwards"] == cost.forwards(trainer.model.plan, trainer.program) == 2 * 2 * 2 * 8
     told = []
     assert runs.collect([run], tmp_path, 1, told.append)[run] == found and not told
 

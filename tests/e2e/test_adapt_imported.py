@@ -129,8 +129,8 @@ def test_the_board_refuses_what_the_plan_refuses(resnet):
     board, model = resnet
     assert not ramplan.predict(model, "spsa", "all", SAMPLES, romfs=True).fits
     with pytest.raises(Exception, match="MemoryError"):
-        board.exec(f"microzo.Trainer(model, 'spsa', layers='all').plan({SAMPLES})", timeout=60)
-    told = board.exec(f"print(microzo.Trainer(model, 'tail').plan({SAMPLES}))", timeout=60)
+        board.exec(f"microzo.Trainer(model, 'spsa', layers='all').memory({SAMPLES})", timeout=60)
+    told = board.exec(f"print(microzo.Trainer(model, 'tail').memory({SAMPLES}))", timeout=60)
     planned = ramplan.predict(model, "tail", samples=SAMPLES, romfs=True)
     for notes in (told, "\n".join(planned.notes)):
         assert "no tail of operator 9, which needs " in notes

@@ -1,4 +1,4 @@
-"""The commands of docs/import.md, in their order."""
+"""The commands of docs/howto/import-your-model.md, in their order."""
 
 import json
 import pathlib
@@ -21,7 +21,8 @@ for package in ("tflite", "ai_edge_litert", "onnx", "onnxruntime"):
 from onnx_build import Builder  # noqa: E402
 from tflite_graphs import Graphs  # noqa: E402
 
-TEXT = (pathlib.Path(__file__).parents[2] / "docs" / "import.md").read_text()
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "howto" / "import-your-model.md").read_text()
 SHAPE = 8, 7, 3
 
 

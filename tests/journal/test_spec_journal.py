@@ -1,4 +1,4 @@
-"""The worked examples of SPEC.md, section 5, and its tables against the code."""
+"""The journal's page of the specification against the code: worked examples, types of records."""
 
 import pathlib
 import re
@@ -8,8 +8,9 @@ import pytest
 import microzo
 from microzo.journal import record
 
-SPEC = (pathlib.Path(__file__).parents[2] / "SPEC.md").read_text()
-EXAMPLES = re.findall(r"```journal\n(.*?)\nbytes (.*?)\n```", SPEC)
+SPEC_FOLDER = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "spec"
+PAGE = (SPEC_FOLDER / "journal.md").read_text()
+EXAMPLES = re.findall(r"```journal\n(.*?)\nbytes (.*?)\n```", PAGE)
 
 
 def test_there_are_examples():
@@ -29,7 +30,7 @@ def test_record_has_these_bytes(fields, expected):
 
 
 def test_types_are_those_of_the_table():
-    types = dict(re.findall(r"^\| (\d+) ([A-Z]+) \|", SPEC.split("## 5.")[1], re.M))
+    types = dict(re.findall(r"^\| (\d+) ([A-Z]+) \|", PAGE, re.M))
     assert {int(number): name for number, name in types.items()} == dict(
         enumerate(record.NAMES[1:], 1)
     )

@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
+PYTHON = "microzo.kernel.python"
 FULL = os.environ.get("MICROZO_FULL", "") not in ("", "0")
 STRICT = os.environ.get("CI") == "true" or os.environ.get("MICROZO_STRICT", "") not in ("", "0")
 
@@ -28,7 +29,7 @@ class Local:
     """A module of this Python. `slow` ones are the pure-Python kernels."""
 
     def __init__(self, name, nets):
-        self.nets, self.slow = nets, name.endswith("pykernels")
+        self.nets, self.slow = nets, name == PYTHON
         try:
             self.module = device_runner.load(name)
         except (ImportError, OSError) as e:
@@ -59,7 +60,7 @@ class UnixPort:
         from microzo_host.board.emulator import BoardError, Unix
 
         self.nets, self.slow = nets, kind == "pykernels"
-        self.name = "microzo.kernel.python" if kind == "pykernels" else "_microzo"
+        self.name = PYTHON if kind == "pykernels" else "_microzo"
         path = [HERE, ROOT / "device"]
         if kind == "natmod":
             path.append(native_module("x64").parent)
@@ -103,14 +104,13 @@ class EmulatedBoard:
         self.emulator = emulator
         ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
         self.where = {"ram": ram, "usermod": kind == "usermod", "core": core}
-        self.name = "microzo.kernel.python" if self.slow else "_microzo"
+        self.name = PYTHON if self.slow else "_microzo"
         self.files = {"device_runner.py": HERE / "device_runner.py"}
         if kind == "natmod":
             self.files["lib/_microzo.mpy"] = native_module(emulator.CORES[core].arch).read_bytes()
         if self.slow:
-            self.files["microzo/__init__.py"] = b""
-            for name in ("layout.py", "pykernels.py"):
-                self.files["microzo/" + name] = ROOT / "device" / "microzo" / name
+            for path in (ROOT / "device" / "microzo").rglob("*.py"):
+                self.files[path.relative_to(ROOT / "device").as_posix()] = path
         try:
             emulator.Board(**self.where).close()
         except emulator.BoardError as e:
@@ -136,7 +136,7 @@ def native_module(arch):
 # name -> (class, its argument, networks of a normal run)
 KINDS = {
     "native": (Local, "microzo_host.native", 200),
-    "pykernels": (Local, "microzo.kernel.python", 30),
+    "pykernels": (Local, PYTHON, 30),
     "unix-usermod": (UnixPort, "usermod", 100),
     "unix-natmod": (UnixPort, "natmod", 100),
     "unix-pykernels": (UnixPort, "pykernels", 12),

@@ -32,7 +32,7 @@ for label, name, changes, layers in cases:
         recipe = microzo.recipe(name)
         recipe["samples"] = 40
         for stage in recipe["stages"]:
-            if "sides" in stage:
+            if "antithetic" in stage:
                 stage.update({"steps": 6, "probes": 3, "samples": 2})
             elif "epochs" in stage:
                 stage.update({"epochs": 2, "batch": 8})

@@ -69,4 +69,4 @@ def test_bad_splits_are_refused(model):
         stages(model, 9)
     spsa = dict(microzo.recipe("spsa"), split="size")
     with pytest.raises(ValueError, match="an spsa and a node stage"):
-        microzo.Trainer(model, spsa).plan()
+        microzo.Trainer(model, spsa).memory()

@@ -78,7 +78,7 @@ def test_per_channel_is_0_or_1(model):
 
 
 def test_little_memory_takes_the_operator_without_the_head(model):
-    whole = microzo.Trainer(model, stage()).plan(40).total
-    notes = microzo.Trainer(model, stage(), ram=whole - 1).plan(40).notes
+    whole = microzo.Trainer(model, stage()).memory(40).total
+    notes = microzo.Trainer(model, stage(), ram=whole - 1).memory(40).notes
     assert "node of operator 2, which needs" in notes[0]
     assert "node of operator 2 without the head instead" in notes[0]

@@ -64,7 +64,14 @@ def unlabelled(data_paths):
     source.close()
 
 
-@pytest.mark.parametrize("changes", ({}, {"stats": 0, "what": 3}, {"mask": "random", "what": 3}))
+@pytest.mark.parametrize(
+    "changes",
+    (
+        {},
+        {"stats": 0, "train": ("weights", "biases")},
+        {"mask": "random", "train": ("weights", "biases")},
+    ),
+)
 def test_entropy_replays_without_labels_on_every_backend(
     changes, tmp_path, model_path, unlabelled, with_kernels
 ):
@@ -163,7 +170,7 @@ def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled
 def test_a_harmful_stage_is_rolled_back_without_labels(model, mild, tmp_path):
     made = small.short("entropy")
     made["stages"] = made["stages"][1:]
-    made["stages"][0].update(steps=20, shift=-7, first_shift=-7, clip=255, what=7,
+    made["stages"][0].update(steps=20, shift=-7, first_shift=-7, clip=255, train=("weights", "biases", "scales"),
                              stats=0)  # fmt: skip
     untouched = microzo.load(model.path)
     path = str(tmp_path / "run")
@@ -212,7 +219,7 @@ def test_labels_stay_needed_elsewhere(model, data_paths):
 
 
 def test_bad_settings_are_refused(model):
-    for changes, named in (({"sides": 1}, "sides 2"), ({"stats": 300}, "stats")):
+    for changes, named in (({"antithetic": 0}, "sides 2"), ({"stats": 300}, "stats")):
         made = small.short("entropy")
         made["stages"][-1].update(changes)
         with pytest.raises(ValueError, match=named):

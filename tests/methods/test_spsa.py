@@ -13,15 +13,15 @@ from microzo_host import native
 from microzo_host import reference as oracle
 
 VARIANTS = (
-    {"sides": 1},
+    {"antithetic": 0},
     {"rule": "sign", "clip": 40},
     {"rule": "spread", "schedule": "cosine"},
-    {"schedule": "constant", "mode": 1, "eps_shift": 1},
-    {"sides": 1, "mode": 1, "rule": "spread"},
+    {"schedule": "constant", "wide": 1, "eps_shift": 1},
+    {"antithetic": 0, "wide": 1, "rule": "spread"},
     {"probes": 6, "samples": 1},
-    {"by_layer": 1, "gns": 1, "sides": 1, "rule": "spread"},
+    {"by_layer": 1, "norm_scaling": "root", "antithetic": 0, "rule": "spread"},
     {"share": 1},
-    {"share": 1, "by_layer": 1, "mode": 1},
+    {"share": 1, "by_layer": 1, "wide": 1},
 )
 
 
@@ -65,7 +65,7 @@ def test_elastic_trains_body_and_head(model, data):
 
 
 def test_one_sided_probes_share_a_clean_loss(model, data):
-    trainer = small.train(model, data, recipe(sides=1, steps=1, probes=5, samples=2))
+    trainer = small.train(model, data, recipe(antithetic=0, steps=1, probes=5, samples=2))
     assert trainer.info.count == 2
 
 
@@ -74,7 +74,7 @@ def test_probes_share_samples(model, data):
     assert trainer.info.count == 2
 
 
-@pytest.mark.parametrize("changes", ({"share": 1}, {"sides": 1}), ids=str)
+@pytest.mark.parametrize("changes", ({"share": 1}, {"antithetic": 0}), ids=str)
 def test_shared_samples_give_the_differences_of_single_probes(changes, model, data):
     """Each probe of the step, made alone on the samples of the step."""
     made = recipe(steps=1, probes=3, samples=4, guard="", **changes)
@@ -141,7 +141,7 @@ def test_a_step_that_is_too_small_warns(model, data):
 
 
 def test_a_perturbation_that_is_too_small_warns(model, data):
-    assert watch.EQUAL in warnings_of(model, data, what=1, mode=1, eps_shift=31)
+    assert watch.EQUAL in warnings_of(model, data, train=("weights",), wide=1, eps_shift=31)
 
 
 def test_weights_at_their_limit_warn(model, data):
@@ -157,7 +157,8 @@ def test_a_usual_run_does_not_warn(model, data):
 
 def test_by_layer_moves_one_operator_a_step(model, data):
     trainer = microzo.Trainer(
-        model, recipe(by_layer=1, guard="", what=1, first_shift=-4, schedule="constant")
+        model,
+        recipe(by_layer=1, guard="", train=("weights",), first_shift=-4, schedule="constant"),
     )
     before, moved = None, []
     plan = model.plan

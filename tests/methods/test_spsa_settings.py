@@ -19,18 +19,18 @@ from microzo_host import reference as oracle
 
 VARIANTS = (
     {"mask": "random", "one_in": 4},
-    {"mask": "channel", "one_in": 2, "rows": "qas"},
-    {"mask": "small", "sides": 1},
-    {"mask": "large", "by_layer": 1, "gns": 1},
-    {"direction": "gauss", "mode": 1},
+    {"mask": "channel", "one_in": 2, "factors": "qas"},
+    {"mask": "small", "antithetic": 0},
+    {"mask": "large", "by_layer": 1, "norm_scaling": "root"},
+    {"direction": "gauss", "wide": 1},
     {"direction": "sign", "eps_shift": 2},
-    {"rows": "kernel", "rule": "sign", "clip": 64},
+    {"factors": "kernel", "rule": "sign", "clip": 64},
     {"round": "nearest"},
     {"round": "stochastic"},
     {"round": "feedback"},
     {"guided": 1},
     {"sharp": 4},
-    {"guided": 1, "sharp": 2, "direction": "gauss", "rows": "qas", "mask": "random"},
+    {"guided": 1, "sharp": 2, "direction": "gauss", "factors": "qas", "mask": "random"},
 )
 
 
@@ -53,7 +53,7 @@ def test_every_setting_gives_the_oracle_s_bits_and_replays(
     assert bytes(plain.state) != found[0]
 
 
-@pytest.mark.parametrize("changes", ({"mask": "random"}, {"direction": "gauss", "rows": "qas"}))
+@pytest.mark.parametrize("changes", ({"mask": "random"}, {"direction": "gauss", "factors": "qas"}))
 def test_elastic_with_settings_replays(changes, tmp_path, model_path, data):
     small.replays_with_its_data_alone(tmp_path, model_path, data, recipe("elastic", **changes))
 
@@ -187,7 +187,7 @@ def masters(model):
 
 @pytest.mark.parametrize("rule", ("nearest", "stochastic"))
 def test_rounded_weights_are_whole(rule, model, data):
-    small.train(model, data, recipe(round=rule, what=1, first_shift=-2))
+    small.train(model, data, recipe(round=rule, train=("weights",), first_shift=-2))
     assert (masters(model) % 256 == 0).all()
 
 
@@ -196,7 +196,7 @@ def test_nearest_loses_what_stochastic_keeps_in_the_mean(model_path, data):
     found = {}
     for rule in ("nearest", "stochastic"):
         model = microzo.load(model_path)
-        made = recipe(round=rule, what=1, rule="sign", clip=25, probes=4, samples=8, steps=1,
+        made = recipe(round=rule, train=("weights",), rule="sign", clip=25, probes=4, samples=8, steps=1,
                       shift=0, first_shift=0, schedule="constant")  # fmt: skip
         small.train(model, data, made)
         start = microzo.load(model_path)
@@ -210,7 +210,7 @@ def test_stochastic_rounding_has_no_bias(model):
     from microzo.zo import update as moves
 
     model.place([(2, 1)])
-    spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="stochastic",
+    spec = dict(microzo.recipe("spsa")["stages"][0], train=("weights",), round="stochastic",
                 ops=[2], lo=2, hi=3, first=2)  # fmt: skip
     made = moves.ShapedUpdate(model, stages.stage_record(spec, 0, 3, 0))
     free = abs(masters(model)) < 127 * 256
@@ -229,7 +229,7 @@ def test_feedback_fades_what_rounding_left_over(model):
     from microzo.zo import update as moves
 
     model.place([(2, 1)])
-    spec = dict(microzo.recipe("spsa")["stages"][0], what=1, round="feedback",
+    spec = dict(microzo.recipe("spsa")["stages"][0], train=("weights",), round="feedback",
                 ops=[2], lo=2, hi=3, first=2)  # fmt: skip
     made = moves.ShapedUpdate(model, stages.stage_record(spec, 0, 3, 0))
     whole = masters(model).astype(int)
@@ -288,11 +288,11 @@ def test_a_guided_record_moves_along_the_last_step(tmp_path, model_path, data):
         ({"mask": "magic"}, "mask"),
         ({"mask": "random", "one_in": 1}, "one_in"),
         ({"one_in": 4}, "one_in needs a mask"),
-        ({"mask": "random", "what": 2}, "what is 2"),
+        ({"mask": "random", "train": ("biases",)}, "what is 2"),
         ({"direction": "uniform"}, "direction"),
-        ({"rows": "layer"}, "rows"),
+        ({"factors": "layer"}, "rows"),
         ({"round": "up"}, "round"),
-        ({"guided": 1, "sides": 1}, "guided needs"),
+        ({"guided": 1, "antithetic": 0}, "guided needs"),
         ({"sharp": 65}, "sharp"),
         ({"top": 3}, "pick"),
         ({"colour": 1}, "colour"),
@@ -305,9 +305,9 @@ def test_bad_settings_name_the_key(changes, named, model):
 
 def test_below_one_lsb_only_16_bit_weights_see_a_difference(model_path, data):
     found = []
-    for changes in ({"direction": "sign", "round": "nearest"}, {"mode": 1}):
+    for changes in ({"direction": "sign", "round": "nearest"}, {"wide": 1}):
         trainer = microzo.Trainer(
-            microzo.load(model_path), recipe(what=1, eps_shift=4, samples=8, **changes)
+            microzo.load(model_path), recipe(train=("weights",), eps_shift=4, samples=8, **changes)
         )
         trainer.begin(data)
         while not trainer.at.begun:
@@ -319,6 +319,6 @@ def test_below_one_lsb_only_16_bit_weights_see_a_difference(model_path, data):
 
 
 def test_the_plan_counts_the_copy(model):
-    plain = microzo.Trainer(model, recipe()).plan()
-    masked = microzo.Trainer(model, recipe(mask="random")).plan()
+    plain = microzo.Trainer(model, recipe()).memory()
+    masked = microzo.Trainer(model, recipe(mask="random")).memory()
     assert masked.total - plain.total > plain.parts["trained values"]

@@ -10,7 +10,7 @@ from microzo.methods import stages
 from microzo.net import arena as planner
 from microzo.net import words as L
 from microzo.recipes import resolve as program
-from microzo_host.plan import cost
+from microzo_host.plan import work as cost
 
 
 class Counter:
@@ -90,8 +90,8 @@ RECIPES = (
     "realign head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt default"
 ).split()
 CHANGES = {
-    "one-sided": ("spsa", {"sides": 1}),
-    "by layer": ("spsa", {"by_layer": 1, "sides": 1}),
+    "one-sided": ("spsa", {"antithetic": 0}),
+    "by layer": ("spsa", {"by_layer": 1, "antithetic": 0}),
     "masked": ("spsa", {"mask": "random", "one_in": 4}),
     "guided": ("spsa", {"guided": 1, "sharp": 4}),
     "without the head": ("node", {"train_head": 0}),

@@ -77,8 +77,8 @@ def test_json_has_the_fields_of_the_docs(demo):
     status, text, _ = run(demo, "--json", "-")
     found = json.loads(text)
     assert status == 0
-    section = (ROOT / "docs" / "import.md").read_text().split("## The plan")[1]
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.M)
+    page = (ROOT / "docs" / "reference" / "plan.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M)
     assert sorted(found) == sorted(re.findall(r"\w+", " ".join(rows)))
     assert found["fits"] and not found["refused"]
     assert found["peak"] == sum(found["parts"].values()) < found["ram"]
@@ -114,7 +114,7 @@ def test_tail_is_refused_where_it_has_no_closed_form(deeper):
     assert not any(a["fits"] for a in found["alternatives"] if a["recipe"] == "tail")
     assert any(a["fits"] for a in found["alternatives"] if a["recipe"] == "head")
     with pytest.raises(ValueError, match="closed form"):  # the board says so too
-        microzo.Trainer(microzo.load(str(deeper)), "tail").plan()
+        microzo.Trainer(microzo.load(str(deeper)), "tail").memory()
 
 
 def test_tail_goes_through_an_addition(residual):

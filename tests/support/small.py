@@ -16,17 +16,17 @@ CASES = [(name, name, {}, "auto") for name in (
     "realign refilter head tail spsa elastic entropy qzo-ff zoqo scales node channel pmt "
     "forward_only default"
 ).split()] + [
-    ("mask", "spsa", {"mask": "random", "one_in": 4, "rows": "kernel", "guard": ""}, "auto"),
+    ("mask", "spsa", {"mask": "random", "one_in": 4, "factors": "kernel", "guard": ""}, "auto"),
     ("large", "spsa", {"mask": "large", "direction": "gauss", "round": "feedback", "guard": ""},
      "auto"),
     ("mask-channel", "elastic", {"mask": "channel", "one_in": 2, "guard": ""}, "auto"),
-    ("guided", "spsa", {"guided": 1, "sharp": 4, "rows": "qas", "round": "stochastic",
+    ("guided", "spsa", {"guided": 1, "sharp": 4, "factors": "qas", "round": "stochastic",
                         "guard": ""}, "auto"),
     ("free", "entropy", {"guard": "", "stats": 40}, "auto"),
     ("share", "spsa", {"share": 1, "guard": ""}, "auto"),
     ("share-dense", "spsa", {"share": 1, "guard": ""}, [4]),  # products of the dense layer stay
-    ("sides-dense", "spsa", {"sides": 1, "mode": 1, "guard": ""}, [4]),
-    ("model-wise", "node", {"model_wise": 1, "gns": 1, "guard": ""}, "auto"),
+    ("sides-dense", "spsa", {"antithetic": 0, "wide": 1, "guard": ""}, [4]),
+    ("model-wise", "node", {"model_wise": 1, "norm_scaling": "root", "guard": ""}, "auto"),
 ]  # fmt: skip
 SHAPE = (12, 12, 1)
 CLASSES = 4
@@ -93,7 +93,7 @@ def short(name, samples=40):
     made = microzo.recipe(name)
     made["samples"] = samples
     for stage in made["stages"]:
-        if "sides" in stage:
+        if "antithetic" in stage:
             stage.update(steps=6, probes=3, samples=2)
         elif stage["kind"] in ("head", "tail", "node"):
             stage.update(epochs=2, batch=8)

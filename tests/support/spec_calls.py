@@ -1,4 +1,4 @@
-"""The calls in SPEC.md's `example` blocks, on any module with the native API.
+"""The calls in the specification's `example` blocks, on any module with the native API.
 
 An example line is `name(arguments) -> result`, both Python literals. CALLS[name](module,
 *arguments) gives the result to compare; what the API has no function for is asked through a

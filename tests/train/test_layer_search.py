@@ -115,7 +115,7 @@ def test_ram_limits_the_choice(model, data):
     tight.begin(data)
     ops = tight.program["stages"][0]["ops"]
     assert 1 <= len(ops) < 4
-    assert tight.plan(60).total <= sum(one.values()) + 50
+    assert tight.memory(60).total <= sum(one.values()) + 50
 
 
 def test_layers_of_the_user_win(model, data):

@@ -144,12 +144,12 @@ def test_what_was_left_out_is_told(model, data):
 )
 def test_wrong_layers_are_refused_by_every_recipe(recipe, layers, message, model):
     with pytest.raises(ValueError, match=message):
-        microzo.Trainer(model, recipe, layers).plan()
+        microzo.Trainer(model, recipe, layers).memory()
 
 
 def test_layers_are_taken_in_order_and_once(model):
     trainer = microzo.Trainer(model, "spsa", (4, 1, 4))
-    trainer.plan()
+    trainer.memory()
     assert selection.choose(model.plan, (4, 1, 4)) == [1, 4]
     assert selection.choose(model.plan, range(1, 3)) == [1, 2]
 
@@ -165,7 +165,7 @@ def test_what_is_no_model_and_no_data_is_told(model):
 
 
 def test_plan_names_the_parts(model):
-    plan = microzo.Trainer(model).plan()
+    plan = microzo.Trainer(model).memory()
     assert plan.total == sum(plan.parts.values())
     assert "gradients" in str(plan) and "total" in str(plan)
 
@@ -180,7 +180,7 @@ def test_too_little_memory_is_refused_before_the_start(model, data):
 def test_default_trains_what_fits(model, data):
     smaller = small.short("default")
     smaller["stages"][2] = small.short("head")["stages"][0]
-    needs = microzo.Trainer(model, smaller).plan(60).total
+    needs = microzo.Trainer(model, smaller).memory(60).total
     trainer = small.train(model, data, small.short("default"), ram=needs)
     assert [spec["kind"] for spec in trainer.program["stages"]] == ["realign", "refilter", "head"]
     (note,) = trainer.program["notes"]
@@ -262,7 +262,7 @@ def test_counts_are_checked(model, data):
             microzo.Trainer(model).run(data, steps=steps)
     for samples in (0, "x"):
         with pytest.raises(ValueError, match=r"^samples is 1\.\.\d+, not "):
-            microzo.Trainer(model).plan(samples)
+            microzo.Trainer(model).memory(samples)
     for name in ("sync_every", "checkpoint_every"):
         with pytest.raises(ValueError, match=name + " is 1"):
             microzo.Trainer(model, **{name: 0})

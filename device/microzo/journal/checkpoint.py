@@ -13,7 +13,7 @@ def write(path, model, offset, run_crc, gradient=None):
     head = bytearray(HEADER_LEN)
     parts = [model.state]
     if gradient is not None:
-        parts += [gradient.head_grad, gradient.conv_grad]
+        parts += gradient.buffers()
     head[:4] = _MAGIC
     record.put32(head, 4, offset)
     record.put32(head, 8, run_crc)
@@ -54,7 +54,7 @@ def read(path, model, gradient):
         if record.get32(head, 16):
             if gradient is None:
                 return False
-            parts += [gradient.head_grad, gradient.conv_grad]
+            parts += gradient.buffers()
         if record.get32(head, 12) != len(model.state) or record.get32(head, 16) != sum(
             len(p) for p in parts[1:]
         ):

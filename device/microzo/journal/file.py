@@ -1,5 +1,5 @@
-"""The journal file (SPEC.md, section 5): a header, then records, written before they are
-applied."""
+"""The journal file (docs/reference/spec/journal.md): a header, then records, written before they
+are applied."""
 
 from array import array
 
@@ -8,19 +8,19 @@ from ..net import words as L
 from . import record
 
 HEADER_LEN = 48
+VERSION = 2
 _MAGIC = b"mzojrnl\0"
 
 
-def new_header(model, seed, node, data_hash, recipe_crc):
+def new_header(model, seed, board_id, data_crc, recipe_crc):
     """What a journal belongs to, sealed."""
     buf = bytearray(HEADER_LEN)
     buf[:8] = _MAGIC
-    record.put16(buf, 8, L.VERSION_MAJOR)
-    record.put16(buf, 10, L.VERSION_MINOR)
+    record.put16(buf, 8, VERSION)
     buf[12:20] = _model_crcs(model)
-    record.put32(buf, 20, data_hash)
+    record.put32(buf, 20, data_crc)
     record.put32(buf, 24, seed)
-    record.put16(buf, 28, node)
+    record.put16(buf, 28, board_id)
     record.put32(buf, 32, len(model.state))
     record.put32(buf, 36, recipe_crc)
     model.k.seal(buf, HEADER_LEN - 4)
@@ -36,6 +36,11 @@ def create(k, path, header, records):
     for rec in records:
         k.seal(rec, len(rec) - record.CRC)
     files.write_whole(path, (header,) + records)
+
+
+def run_crc(k, header):
+    """30 bits that tie checkpoints to a journal."""
+    return k.crc32(header, 0, HEADER_LEN - 4)
 
 
 class Writer:
@@ -91,12 +96,23 @@ class Reader:
             or not k.check_seal(self.header, HEADER_LEN - 4)
         ):
             raise ValueError("%s is not a microzo journal, or its header is damaged" % path)
-        if record.get16(self.header, 8) != L.VERSION_MAJOR:
+        if record.get16(self.header, 8) != VERSION:
             raise ValueError(
-                "%s has journal version %d, this microzo reads %d"
-                % (path, record.get16(self.header, 8), L.VERSION_MAJOR)
+                "%s is a journal of version %d, this microzo reads version %d: start it anew"
+                % (path, record.get16(self.header, 8), VERSION)
             )
         self.end = HEADER_LEN
+        self.data_crc = record.get32(self.header, 20)
+        self.seed = record.get32(self.header, 24)
+        self.board_id = record.get16(self.header, 28)
+        self.crc = run_crc(k, self.header)
+
+    def rewind(self):
+        self.end = HEADER_LEN
+
+    def go_to(self, offset):
+        """An offset where `end` has been: what was read from there on does not count."""
+        self.end = offset
 
     def next(self):
         """The next whole record, or None at the end or before a torn or altered one."""
@@ -105,7 +121,7 @@ class Reader:
         if self._file.readinto(head) != record.HEADER:
             return None
         n = record.get16(head, 2)
-        if not record.LAYOUT <= head[0] < len(record.NAMES):
+        if not record.RECIPE <= head[0] < len(record.NAMES):
             return None
         rec = bytearray(record.HEADER + n + record.CRC)
         files.seek(self._file, self.end)

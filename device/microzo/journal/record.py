@@ -11,41 +11,20 @@ except ImportError:
 HEADER = const(12)
 CRC = const(4)
 
-LAYOUT = const(1)  # what is trained, an octet an operator
-RECIPE = const(2)  # the resolved program, JSON
-STAGE = const(3)
-ZO = const(4)
-SET = const(5)
-GRAD = const(6)
-MARK = const(7)
-KEEP = const(8)
-ROLLBACK = const(9)
-END = const(10)
-ELASTIC = const(11)
-NODE = const(12)
-FILTER = const(13)
-NAMES = (
-    "?",
-    "LAYOUT",
-    "RECIPE",
-    "STAGE",
-    "ZO",
-    "SET",
-    "GRAD",
-    "MARK",
-    "KEEP",
-    "ROLLBACK",
-    "END",
-    "ELASTIC",
-    "NODE",
-    "FILTER",
-)
+RECIPE = const(1)  # the resolved program, JSON
+STAGE = const(2)  # its number, and the step sizes that were measured
+MARK = const(3)
+KEEP = const(4)
+ROLLBACK = const(5)
+END = const(6)
+STEP = const(7)  # coefficients, shifts, indices of samples: what its stage writes
+VALUES = const(8)  # values that take the place of an operator's
+NAMES = ("?", "RECIPE", "STAGE", "MARK", "KEEP", "ROLLBACK", "END", "STEP", "VALUES")
 
-STEPS = (ZO, SET, GRAD, ELASTIC, NODE, FILTER)  # the types of a step
 LIVE = const(1)  # flag of exact gradients: the samples came from step(x, y) and are gone
 
 
-def new(kind, length, node=0, aux=0, flags=0):
+def new(kind, length, board_id=0, aux=0, flags=0):
     """An unsealed record with a payload of `length` zero bytes, at most 65535."""
     if length > 65535:
         raise ValueError("a journal record of %d bytes is too long, at most 65535" % length)
@@ -53,7 +32,7 @@ def new(kind, length, node=0, aux=0, flags=0):
     rec[0] = kind
     rec[1] = flags
     put16(rec, 2, length)
-    put16(rec, 8, node)
+    put16(rec, 8, board_id)
     put16(rec, 10, aux)
     return rec
 

@@ -1,92 +1,49 @@
 """entropy: zeroth order without labels, on confidence and on the statistics of the last features.
 
-Loss: mean entropy of the predictions + `stats` sixteenths of the mean mismatch, over the channels
-of one convolution, between the mean and deviation of its sums and the clean ones in the model
-file: |mean - mean0| / sd0 + |sd - sd0| / sd0. The objective of FOA (arXiv 2404.01650) with this
-package's estimator; the integer form, and the statistics over a probe's samples, are ours.
+The objective of FOA (arXiv 2404.01650) with this package's estimator; see zo/objective.py.
 """
 
-from array import array
-
-from ..board import memory
-from ..net import arena as planner
+from ..net import trainable
 from ..net import words as L
-from ..zo.confidence import Confidence
-from .realign import sum_shift
-from .zo import Zo
-
-_MOST = 1 << 20
-_FAR = 1024  # Q8: a channel four deviations away says no more
+from ..zo.probe import TRAIN
+from .declaration import GUARDS
+from .zeroth_method import SETTINGS, ZerothMethod
 
 
-class Entropy(Zo):
-    """A stage; its records are those of spsa."""
+class Entropy(ZerothMethod):
+    kind = "entropy"
+    labels = False
+    settings = tuple(
+        ("train", ("biases", "scales"), TRAIN) if row[0] == "train" else row for row in SETTINGS
+    ) + (
+        ("stats", 8, 0, 255),  # sixteenths of the mismatch of statistics that the loss counts
+        ("guard", "free", GUARDS),  # samples that decide whether the stage is kept
+    )
 
-    def __init__(self, model, spec, seed, node, prober):
-        Zo.__init__(self, model, spec, seed, node, prober)
-        self._confidence = Confidence(model)
-        self._op = spec["seen"]  # whose statistics count, or -1
-        self._seen = 0
-        self._weight = spec["stats"]
-        if self._op >= 0:
-            o = L.op_base(self._op)
-            plan = model.plan
-            self._channels = plan[o + L.OUT_C]
-            self._n = self._each * plan[o + L.OUT_H] * plan[o + L.OUT_W]
-            self._down = sum_shift(planner.accumulator_bound(plan, o), self._n)
-            size = 16 * self._channels
-            self._sums = [array("q", memory.take("channel sums", size)) for _ in range(2)]
-            self._stats = array("i", bytearray(8 * self._channels))
-            at = plan[o + L.STAT_OFF]
-            self._clean = array("i", bytes(memoryview(model.blob)[at : at + 8 * self._channels]))
+    def resolve(self, plan, stage, ops, want):
+        spec = ZerothMethod.resolve(self, plan, stage, ops, want)
+        seen = [i for i in trainable.realignable(plan) if i >= spec["first"]]
+        spec["seen"] = seen[-1] if seen and stage["stats"] else -1
+        return spec
 
-    def prepare(self, data, index, label, cache):
-        Zo.prepare(self, data, index, array("B", bytearray(len(index))), cache)
+    def buffers(self, plan, spec, state):
+        channels = max(plan[L.op_base(i) + L.OUT_C] for i in range(plan[L.N_OPS]))
+        return ZerothMethod.buffers(self, plan, spec, state) + [48 * channels]
 
-    def _start(self):
-        Zo._start(self)
-        self._seen = 0
+    def work(self, plan, spec, samples):
+        for item in ZerothMethod.work(self, plan, spec, samples):
+            yield item
+        if spec["seen"] >= 0:
+            passes = spec["steps"] * spec["probes"] * spec["samples"] * 2
+            yield ("stats", spec["seen"], passes)
 
-    def _take(self, p, j, label):
-        m = self._model
-        params = self._params
-        both = 0
-        if self._op >= 0 and self._seen == 0:
-            for sums in self._sums:
-                for c in range(len(sums)):
-                    sums[c] = 0
-        i = 1 if self._shape.sign(params) < 0 else 0
-        for _ in range(2):
-            self._shape.perturb(params, 1 - 2 * i)
-            first = params[0]
-            if self._op >= 0:
-                if first < self._op:
-                    self._shape.run(params, first, self._op)
-                self._shape.sums(self._op, self._down, self._sums[i])
-                first = self._op
-            self._shape.run(params, first, m.ops)
-            self._confidence.take()
-            self.diffs[p] += self._confidence.entropy * (1 - 2 * i)
-            both += self._confidence.entropy
-            i = 1 - i
-        self.loss += both >> 1
-        self._seen += 1
-        if self._seen == self._each:
-            self._seen = 0
-            if self._op >= 0:
-                self.diffs[p] += (self._mismatch(0) - self._mismatch(1)) * self._each
+    def modules(self, spec):
+        return ZerothMethod.modules(self, spec) + ("zo.objective",)
 
-    def _mismatch(self, i):
-        """Q12, times stats / 16."""
-        channels = self._channels
-        clean = self._clean
-        found = self._stats
-        self._model.k.stats_finish(self._n, self._down, self._sums[i], found)
-        total = 0
-        for c in range(channels):
-            sd = clean[channels + c]  # Q4
-            if sd > 16:
-                t = min(_MOST, abs(found[c] - clean[c])) << 8
-                t = t // (sd >> 4) + (min(_MOST, abs(found[channels + c] - sd)) << 8) // sd
-                total += min(_FAR, t)
-        return total * self._weight // channels
+    def objective(self, run, spec):
+        from ..zo.objective import Certainty
+
+        return Certainty(run.model, spec["seen"], spec["stats"], spec["samples"])
+
+
+METHOD = Entropy()

@@ -1,10 +1,8 @@
-"""Exact integer gradient of the head, or of the last convolution and the head (SPEC.md, 1.7)."""
-
-from array import array
+"""Buffers of exact integer gradients, and their use in an update (SPEC.md, 1.7)."""
 
 from ..board import memory
 from ..net import arena as planner
-from ..net import trainable as selection
+from ..net import trainable
 from ..net import words as L
 
 
@@ -14,78 +12,86 @@ def grad_bytes(plan, op):
     return 4 * plan[o + L.OUT_C] * (planner.row_len(plan, o) + 1)
 
 
-class Gradient:
-    """Buffers and calls. conv, head: operators, or -1 for none; passes start at `first`."""
+class GradientBuffers:
+    """int32 gradients of `operators` (body; parts: a view of each) and of the dense layer `head`
+    (-1: none).
 
-    def __init__(self, model, conv, head, first=-1):
+    first: the operator that passes start from; perturbed: the one whose outputs node perturbation
+    moves, the ADD behind a single operator where there is one.
+    """
+
+    def __init__(self, model, operators, head, first=-1):
         self._model = model
-        self.conv = conv
-        self.several = b""  # operators, if there is more than `conv` (modelwise.py)
-        self.opening = None  # the STAGE record
+        self.operators = bytes(operators)
         self.head = head
-        self._kept = selection.kept(model.plan, conv)
-        # whose outputs node.py perturbs: those of the ADD that adds the convolution's
-        self.perturbed = self._kept[-1] if self._kept else -1
-        self.start(first)
-        n = grad_bytes(model.plan, conv) if conv >= 0 else 0
-        self.conv_grad = memory.take("the gradient of the convolution", n)
-        self.head_grad = memory.take(
-            "the gradient of the head", grad_bytes(model.plan, head) if head >= 0 else 0
-        )
-        self._error = array("i", bytearray(4 * model.classes))
+        single = operators[0] if len(operators) == 1 else -1
+        self._live = trainable.kept(model.plan, single)
+        self.perturbed = self._live[-1] if self._live else -1
+        sizes = [grad_bytes(model.plan, op) for op in operators]
+        self.body = memory.take("the gradients of the operators", sum(sizes))
+        view = memoryview(self.body)
+        self.parts = [view[sum(sizes[:i]) : sum(sizes[: i + 1])] for i in range(len(sizes))]
+        n = grad_bytes(model.plan, head) if head >= 0 else 0
+        self.head_part = memory.take("the gradient of the head", n)
         self._nodes = None
-        self.loss = 0
-        self.found = 0
+        self.first = self._start(first)
+
+    def _start(self, first):
+        return first if first >= 0 else self.operators[0] if self.operators else self.head
 
     def start(self, first):
-        """Passes start at operator `first`, or right before what has a gradient if it is -1."""
-        self.first = first if first >= 0 else self.conv if self.conv >= 0 else self.head
+        """Passes start at operator `first`, or at the first one with a gradient if it is -1."""
+        self.first = self._start(first)
+
+    def fits(self, operators, head):
+        return self.operators == bytes(operators) and self.head == head
 
     def place(self):
-        """Lays out the arena: the input of `first` is pinned, the outputs that the convolution's
-        gradient needs stay live."""
-        self._model.relayout(self.first, self._kept)
+        """Lays out the arena: the input of `first` is pinned, the outputs that the gradient in
+        closed form needs stay live."""
+        self._model.relayout(self.first, self._live)
+
+    def nodes(self, together):
+        """(values, sums) of the perturbed outputs, for nodes.py; the sums are 0. Taken once, while
+        the heap is whole. together: several operators are perturbed, which keep no values."""
+        plan = self._model.plan
+        if self._nodes is None:
+            n = max(planner.out_size(plan, L.op_base(op)) for op in self.operators)
+            values = memory.take("the nodes' values", 0 if together else n)
+            self._nodes = values, memory.take("the nodes' sums", 4 * n)
+        _clear(self._nodes[1])
+        return self._nodes
+
+    def buffers(self):
+        """What a checkpoint keeps of them: the momentum."""
+        return [self.head_part, self.body]
+
+    def clear(self):
+        _clear(self.head_part)
+        _clear(self.body)
+
+    def add_head(self, error):
+        """Adds the head's gradient of the pass that ran last; error: that of its loss."""
+        m = self._model
+        m.k.head_grad(m.plan, m.blob, m.state, m.arena, self.head, error, self.head_part)
+
+    def apply(self, shifts, extra, decay):
+        """One update: shifts[i] + extra halvings for operator i, shifts[-1] + extra for the head.
+        What is left in the buffers is the momentum, 1 - 2^-decay of it."""
+        m = self._model
+        for i in range(len(self.parts)):
+            op = self.operators[i]
+            m.k.apply_grad(m.plan, m.state, op, shifts[i] + extra, decay, self.parts[i])
+        if self.head >= 0:
+            shift = shifts[-1] + extra
+            m.k.apply_grad(m.plan, m.state, self.head, shift, decay, self.head_part)
 
     def close(self):
         """Lets go of the buffers, whatever still points to this object."""
-        self.conv_grad = self.head_grad = self._nodes = None
+        self.body = self.head_part = self._nodes = None
+        self.parts = ()
 
-    def nodes(self):
-        """(values, sums) of the convolution's outputs, for node.py; the sums are 0. Taken once,
-        while the heap is whole."""
-        if self._nodes is None:
-            n = planner.out_size(self._model.plan, L.op_base(self.conv))
-            self._nodes = (
-                memory.take("the nodes' values", n),
-                memory.take("the nodes' sums", 4 * n),
-            )
-        sums = self._nodes[1]
-        for i in range(len(sums)):
-            sums[i] = 0
-        return self._nodes
 
-    def clear(self):
-        for v in (self.head_grad, self.conv_grad):
-            for i in range(len(v)):
-                v[i] = 0
-
-    def add(self, label):
-        """Adds the gradient of the sample whose prefix is in the arena; sets `loss` (Q12) and
-        `found`, the class."""
-        m = self._model
-        k = m.k
-        self.found = k.forward(m.plan, m.blob, m.state, m.arena, self.first, m.ops, 0)
-        self.loss = k.loss(m.plan, m.arena, label, self._error)
-        k.head_grad(m.plan, m.blob, m.state, m.arena, self.head, self._error, self.head_grad)
-        if self.conv >= 0:
-            k.tail_grad(
-                m.plan, m.blob, m.state, m.arena, self.conv, self.head, self._error, self.conv_grad
-            )
-
-    def apply(self, shift, head_shift, decay):
-        """One update; what is left in the buffers is the momentum."""
-        m = self._model
-        if self.conv >= 0:
-            m.k.apply_grad(m.plan, m.state, self.conv, shift, decay, self.conv_grad)
-        if self.head >= 0:
-            m.k.apply_grad(m.plan, m.state, self.head, head_shift, decay, self.head_grad)
+def _clear(buf):
+    for i in range(len(buf)):
+        buf[i] = 0

@@ -3,98 +3,59 @@
 A Wiener filter, folded into the weights: of all linear maps of a patch, W C0 C1^-1 comes nearest
 to what the filters W gave for clean patches, where C0 and C1 are the covariances of clean and of
 present patches (if what was added to them is not correlated with them; Wiener 1949). Noise is
-suppressed where the clean patches have little power, a weak contrast is amplified. No labels.
-Its place in a network, and the integer form: ours.
+suppressed where the clean patches have little power, a weak contrast is amplified. No labels. It
+starts from the file's filters: what was trained there before is lost. Its place in a network, and
+the integer form: ours.
 """
 
-from array import array
-
-from .. import forget
-from ..board import memory
-from ..journal import record
 from ..net import arena as planner
 from ..net import words as L
-from .realign import Realign
+from .declaration import GUARDS
+from .statistics_method import StatisticsMethod
 
 
-class Refilter(Realign):
-    """Steps: the filters, then those of realign. estimate(step) fills `record`; the first one
-    allocates."""
+class Refilter(StatisticsMethod):
+    kind = "refilter"
+    settings = (
+        ("patches", 16, 1, 31),  # patches of each sample
+        ("ridge", 12, 0, 20),  # halvings of the mean variance that is added to the covariances
+        ("alpha", 256, 1, 256),  # 256ths of the way from the old filters to the new ones
+        ("guard", "all", GUARDS),  # samples that decide whether the stage is kept
+    )
 
-    def __init__(self, model, spec, seed, node):
-        super().__init__(model, spec, seed, node)
-        self._alpha = 256  # spec's is for the filters
-        self._settings = spec
-        self._seed = seed
-        k = planner.row_len(model.plan, L.op_base(0))
-        cells = k * (k + 1) // 2
-        self._sum = array("i", memory.take("sums of patches", 4 * k))
-        self._products = array("i", memory.take("products of patches", 4 * cells))
-        self._matrix = array("q", memory.take("covariance of patches", 8 * cells))
-        self._filters = record.new(record.FILTER, 2 * model.plan[L.op_base(0) + L.OUT_C] * k, node)
-        self.steps = len(self._ops) + 1
-
-    def prepare(self, data, index, label, cache):
-        # A cache of samples would take the room that the filters need.
-        super().prepare(data, index, label, (0, None))
-
-    def close(self):
-        super().close()
-        forget("methods.refilter")
-
-    def estimate(self, step):
-        if step:
-            self.fit(self._ops[step - 1], step)
-        else:
-            self._refilter()
-
-    def _refilter(self):
-        from . import wiener
-
-        self._collect()
-        self.record = self._filters
-        self.payload = record.payload(self._filters)
-        how = self._settings
-        wiener.solve(
-            self._model, self._sum, self._products, self._matrix, self._n * how["patches"],
-            how["ridge"], how["alpha"], self.payload,
-        )  # fmt: skip
-        forget("methods.wiener")
-        record.put32(self.record, 4, 0)
-
-    def _collect(self):
-        """Sums and sums of products (lower triangle, by rows) over patches of every sample."""
-        m = self._model
+    def choices(self, plan, stage, want):
+        ops = self.operators(plan)
+        if not plan[L.COV_OFF] or ops[:1] != [0]:
+            want.note("no refilter, the model file holds no covariance of its input")
+            return ()
         o = L.op_base(0)
-        plan = m.plan
-        width = plan[o + L.IN_W] * plan[o + L.IN_C]
-        line = plan[o + L.K_W] * plan[o + L.IN_C]
-        high = plan[o + L.IN_H] - plan[o + L.K_H] + 1
-        wide = plan[o + L.IN_W] - plan[o + L.K_W] + 1
-        for total in (self._sum, self._products):
-            for i in range(len(total)):
-                total[i] = 0
-        patch = [0] * planner.row_len(plan, L.op_base(0))
-        for j in range(self._n):
-            self._loader.load(j)
-            for p in range(self._settings["patches"]):
-                where = m.k.derive(self._seed, j, p)
-                at = plan[o + L.IN_OFF] + (where >> 15) % high * width
-                at += (where & 32767) % wide * plan[o + L.IN_C]
-                i = 0
-                for _ in range(plan[o + L.K_H]):
-                    for x in m.arena[at : at + line]:
-                        patch[i] = x - 256 if x > 127 else x
-                        i += 1
-                    at += width
-                _add(self._sum, self._products, patch)
+        if 2 * plan[o + L.OUT_C] * planner.row_len(plan, o) > 65535:
+            want.note("no refilter, the first convolution is too large for a record")
+            return ()
+        return (self.resolve(stage, ops, len(ops) + 1),)
+
+    def memory(self, plan, spec, state):
+        o = L.op_base(0)
+        k = planner.row_len(plan, o)
+        needs = StatisticsMethod.memory(self, plan, spec, state)
+        needs["buffers"] += 6 * k * (k + 1) + (4 + 2 * plan[o + L.OUT_C]) * k + 16
+        return needs
+
+    def trains(self, spec):
+        return StatisticsMethod.trains(self, spec) + [(0, L.WEIGHTS)]
+
+    def work(self, plan, spec, samples):
+        o = L.op_base(0)
+        yield ("patches", 0, samples * spec["patches"])
+        yield ("solve", 0, 1)
+        yield ("record", 2 * plan[o + L.OUT_C] * planner.row_len(plan, o), 1)
+        for item in StatisticsMethod.work(self, plan, spec, samples):
+            yield item
+
+    def stage(self, run, spec, seed):
+        from .filters import Filters
+
+        return Filters(run, spec, seed)
 
 
-def _add(sums, products, patch):
-    at = 0
-    for i in range(len(patch)):
-        x = patch[i]
-        sums[i] += x
-        for j in range(i + 1):
-            products[at] += x * patch[j]
-            at += 1
+METHOD = Refilter()

@@ -7,31 +7,34 @@ clamp stops have no gradient: their share is measured. Integers only:
 boards and hosts agree.
 """
 
+from ..board.integers import int8, log2
 from ..net import arena as planner
-from ..net import trainable as selection
+from ..net import trainable
 from ..net import words as L
 
 _SAMPLES = 16
 _ONE = 62  # fraction bits of the scales below
 
 
-def shifts(model, gradient, conv, loader, count, batch):
-    """(shift of convolution `conv`, 0 for -1, shift of the head) of a unit step, from samples
-    0.._SAMPLES-1 of `loader`.
+def shifts(model, gradient, conv, samples, batch):
+    """(shift of convolution `conv`, 0 for -1, shift of the head) of a unit step, from the first
+    _SAMPLES of the samples (stage.Drawn).
 
     Allocates; called once, before the first step of a stage.
     """
     plan = model.plan
+    count = samples.count
     n = min(count, _SAMPLES)
+    op = conv
     head_norm = conv_norm = 0
     head = L.op_base(gradient.head)
     conv = L.op_base(conv) if conv >= 0 else -1
     for j in range(n):
-        loader.load(j)
+        samples.load_first(j)
         model.forward(gradient.first)
         head_norm += _norm(model, head)
         if conv >= 0:
-            conv_norm += _norm(model, conv) * _open(model, gradient.conv) >> 16
+            conv_norm += _norm(model, conv) * _open(model, op) >> 16
     logit = _logit_scale(model, head)
     head_shift = log2(batch * head_norm * logit // n) - _ONE
     if conv < 0:
@@ -41,7 +44,7 @@ def shifts(model, gradient, conv, loader, count, batch):
     inputs = plan[conv + L.IN_H] * plan[conv + L.IN_W]
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
-    gain = _gain(model, gradient, head, conv)
+    gain = _gain(model, op, gradient.head)
     # More samples overfit less: from 256 on, the step grows with them.
     more = log2(3 * count // 512)
     return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4 - more, head_shift
@@ -58,8 +61,7 @@ def _norm(model, o):
     for c in range(channels):
         s = 0
         for i in range(at + c, at + planner.in_size(plan, o), channels):
-            x = arena[i]
-            s += (x - 256 if x > 127 else x) - zp
+            s += int8(arena[i]) - zp
         total += s * s
     return total
 
@@ -67,14 +69,14 @@ def _norm(model, o):
 def _open(model, conv):
     """Square of the share of the convolution's outputs that no clamp stops, Q16."""
     plan = model.plan
-    ops = [L.op_base(i) for i in selection.kept(plan, conv)]
+    ops = [L.op_base(i) for i in trainable.kept(plan, conv)]
     size = planner.out_size(plan, ops[0])
     arena = model.arena
     n = 0
     for i in range(size):
         for o in ops:
-            y = arena[plan[o + L.OUT_OFF] + i]
-            if not plan[o + L.ACT_MIN] < (y - 256 if y > 127 else y) < plan[o + L.ACT_MAX]:
+            y = int8(arena[plan[o + L.OUT_OFF] + i])
+            if not plan[o + L.ACT_MIN] < y < plan[o + L.ACT_MAX]:
                 break
         else:
             n += 1
@@ -104,19 +106,20 @@ def _scales(blob, m_off, s_off, channels):
     for c in range(channels):
         at = m_off + 4 * c
         mult = blob[at] | blob[at + 1] << 8 | blob[at + 2] << 16 | blob[at + 3] << 24
-        shift = blob[s_off + c]
-        yield _scale(mult, (shift & 255) - 256 if shift & 128 else shift)
+        yield _scale(mult, int8(blob[s_off + c]))
 
 
-def _gain(model, gradient, head, conv):
-    """Sum over the convolution's channels of (head weight)^2 * requantization scale, mean over
-    the classes."""
+def _gain(model, op, head_op):
+    """Sum over the channels of convolution `op` of (head weight)^2 * requantization scale, mean
+    over the classes."""
     plan = model.plan
+    conv = L.op_base(op)
+    head = L.op_base(head_op)
     classes = plan[head + L.OUT_C]
     channels = plan[conv + L.OUT_C]
     row = planner.row_len(plan, head)
     weights = bytearray(classes * row)
-    model.k.export_weights(plan, model.state, gradient.head, weights)
+    model.k.export_weights(plan, model.state, head_op, weights)
     if plan[conv + L.MS_OFF] >= 0:
         at = plan[conv + L.MS_OFF]
         scales = list(_scales(model.state, at, at + 4 * channels, channels))
@@ -124,10 +127,9 @@ def _gain(model, gradient, head, conv):
         scales = list(_scales(model.blob, plan[conv + L.M_OFF], plan[conv + L.S_OFF], channels))
     total = 0
     for i in range(classes * row):
-        w = weights[i]
-        w = w - 256 if w > 127 else w
+        w = int8(weights[i])
         total += w * w * scales[i % row % channels]
-    add = selection.kept(plan, gradient.conv)[-1]
+    add = trainable.kept(plan, op)[-1]
     return _through(plan, L.op_base(add), plan[conv + L.OUT], total // classes)
 
 
@@ -138,12 +140,3 @@ def _through(plan, o, tensor, gain):
     at = L.MULT1 if plan[o + L.IN] == tensor else L.MULT2
     one = abs(_scale(plan[o + at], plan[o + at + 1]))
     return gain * (one * _scale(plan[o + L.MULT], plan[o + L.SHIFT]) >> _ONE) >> _ONE - 20
-
-
-def log2(n):
-    """Rounded down; 0 for 0."""
-    bits = 0
-    while n > 1:
-        n >>= 1
-        bits += 1
-    return bits

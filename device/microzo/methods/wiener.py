@@ -1,5 +1,6 @@
 """The filters of refilter, in integers of any length (SPEC.md, 1.11)."""
 
+from ..board.integers import int8, int32
 from ..journal import record
 from ..net import words as L
 
@@ -22,7 +23,7 @@ def solve(model, sums, products, a, n, ridge, alpha, out):
         for j in range(i + 1):
             a[at] = ((n * products[at] - sums[i] * sums[j]) << 8) // (n * n)
             at += 1
-        trace += _int32(blob, clean + 4 * (at - 1))
+        trace += int32(blob, clean + 4 * (at - 1))
     least = max(1, trace // k >> ridge)
     for i in range(k):
         a[_at(i, i)] += least
@@ -30,28 +31,16 @@ def solve(model, sums, products, a, n, ridge, alpha, out):
     o = L.HEADER_WORDS
     start = model.plan[o + L.W_OFF]
     for c in range(model.plan[o + L.OUT_C]):
-        row = [_int8(blob, start + c * k + j) for j in range(k)]
-        found = _times(blob, clean, row, least)
-        _divide(a, found, k)
+        row = [int8(blob[start + c * k + j]) for j in range(k)]
+        best = _times(blob, clean, row, least)
+        _divide(a, best, k)
         for i in range(k):
-            found[i] = (row[i] << 16) + ((found[i] - (row[i] << 16)) * alpha >> 8)
-        _store(found, row, out, 2 * c * k)
+            best[i] = (row[i] << 16) + ((best[i] - (row[i] << 16)) * alpha >> 8)
+        _store(best, row, out, 2 * c * k)
 
 
 def _at(i, j):
     return i * (i + 1) // 2 + j
-
-
-def _int8(blob, at):
-    value = blob[at] & 255
-    return value - 256 if value > 127 else value
-
-
-def _int32(blob, at):
-    value = 0
-    for i in (3, 2, 1, 0):
-        value = value << 8 | blob[at + i] & 255
-    return value - (1 << 32) if value >> 31 else value
 
 
 def _factor(a, k, least):
@@ -71,16 +60,16 @@ def _factor(a, k, least):
 def _times(blob, clean, row, least):
     """(C0 + ridge) times a row."""
     k = len(row)
-    found = [least * x for x in row]
+    product = [least * x for x in row]
     at = clean
     for i in range(k):
         for j in range(i + 1):
-            c = _int32(blob, at)
+            c = int32(blob, at)
             at += 4
-            found[i] += c * row[j]
+            product[i] += c * row[j]
             if j < i:
-                found[j] += c * row[i]
-    return found
+                product[j] += c * row[i]
+    return product
 
 
 def _divide(a, b, k):
@@ -95,13 +84,13 @@ def _divide(a, b, k):
             b[i] -= a[_at(j, i)] * b[j] >> 16
 
 
-def _store(found, row, out, at):
+def _store(best, row, out, at):
     """A row as long as masters allow; its multiplier is realign's affair."""
-    peak = max(max(found), -min(found))
+    peak = max(max(best), -min(best))
     if peak == 0:  # as it was
-        found = row
+        best = row
         peak = 127
-    for x in found:
+    for x in best:
         value = (2 * x * _PEAK + peak) // (2 * peak)
         record.put16(out, at, value & 65535)
         at += 2

@@ -1,6 +1,6 @@
 """Memory plan of a network: shapes, arena and state offsets (SPEC.md, section 3).
 
-A plan is any mutable sequence of int32 (array('i'), list), see layout.py. Runs on MicroPython and
+A plan is any mutable sequence of int32 (array('i'), list), see words.py. Runs on MicroPython and
 CPython. All sizes are bytes; activations are int8, so an element is a byte. `o` is the first word
 of an operator.
 """

@@ -65,6 +65,11 @@ class Model:
         """Back to the values of the file; what training changed is forgotten."""
         self.place(())
 
+    def finish(self):
+        """Training is over: the arena is laid out for inference."""
+        self.relayout(0)
+        self.trained = True
+
     # inference
 
     def check(self, data):

@@ -1,3 +1,4 @@
+# Generated from native_modules/microzo/words.toml by boards/tools/words.py; do not edit.
 """Names of the words of a plan (SPEC.md, section 3).
 
 A plan is a sequence of int32: HEADER_WORDS of header, then OP_WORDS for each operator.
@@ -39,13 +40,12 @@ NET_FLAGS = const(16)
 BLOB_CRC = const(17)
 PLAN_CRC = const(18)
 COV_OFF = const(19)
-# header, run time
-ARENA_LEN = const(20)
-LOGITS_OFF = const(21)
-SCRATCH_OFF = const(22)
-SCRATCH_LEN = const(23)
-PIN_LEN = const(24)
-STATE_LEN = const(25)
+ARENA_LEN = const(20)  # run time
+LOGITS_OFF = const(21)  # run time
+SCRATCH_OFF = const(22)  # run time
+SCRATCH_LEN = const(23)  # run time
+PIN_LEN = const(24)  # run time
+STATE_LEN = const(25)  # run time
 
 # operator
 KIND = const(0)
@@ -114,14 +114,16 @@ KIND_NAMES = (
     "LUT",
 )  # fmt: skip
 
-# bits of FLAGS and of NET_FLAGS
+# bits of FLAGS
 EMIT_LOGITS = const(1)
 ROUND_ONCE = const(2)
 SPREAD_HW = const(4)
 SPREAD_C = const(8)
+
+# bits of NET_FLAGS
 HAS_STATS = const(1)
 
-# bits of `what`: a selection (plan.place_state), params of probe and update
+# bits of `what`: of a selection (arena.place_state), probe and update
 WEIGHTS = const(1)
 BIASES = const(2)
 MULTIPLIERS = const(4)

@@ -11,17 +11,18 @@ of the paper was not available. The last operator has no nodes to perturb.
 """
 
 from ..net import arena as planner
-from ..net import trainable as selection
+from ..net import trainable
 from ..net import words as L
 
 
-def parts(plan, recipe, stage, layers):
-    """Pairs (stage, layers) that a stage of the recipe becomes; stages of other kinds stay."""
-    if stage["kind"] not in ("spsa", "node"):
+def parts(plan, recipe, stage, perturbs, layers):
+    """Pairs (stage, layers) that a stage of the recipe becomes; perturbs: of its method, those of
+    other kinds stay."""
+    if not perturbs:
         return ((stage, layers),)
-    by_nodes = nodes(plan, recipe, selection.choose(plan, layers))
-    if stage["kind"] == "spsa":
-        rest = [i for i in selection.choose(plan, layers) if i not in by_nodes]
+    by_nodes = nodes(plan, recipe, trainable.choose(plan, layers))
+    if perturbs == "weights":
+        rest = [i for i in trainable.choose(plan, layers) if i not in by_nodes]
         return ((stage, rest),) if rest else ()
     if stage["model_wise"]:
         return ((stage, by_nodes),) if by_nodes else ()
@@ -57,7 +58,7 @@ def _favours_nodes(plan, op, weight, node):
     behind = sum(planner.macs(plan, L.op_base(i)) for i in range(op + 1, plan[L.N_OPS]))
     own = planner.macs(plan, o)
     q = weight["probes"]
-    passes = weight["samples"] * (q + 1 if weight["sides"] == 1 else 2 * q)
+    passes = weight["samples"] * (2 * q if weight["antithetic"] else q + 1)
     by_weights = (q, q + d - 1, passes * (own + behind), 2 * d)
     nq = node["batch"] * node["probes"]
     passes = node["batch"] * (1 + 2 * node["probes"])

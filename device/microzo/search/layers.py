@@ -8,100 +8,85 @@ Every operator is looked at alone, after the stages before, so that the search n
 than the smallest choice. Score per byte and the budgets are ours.
 """
 
-from ..methods import stages
+from ..board.integers import int8, root
 from ..net import arena as planner
-from ..net import one_operator as oneop
-from ..net import trainable as selection
+from ..net import one_operator, trainable
 from ..net import words as L
-from ..train import trainer as trainers
-from ..zo.factors import root
+from ..train import start
+from .trial import trial
 
 _PROBES = 32
 _SAMPLES = 64  # of the run's, for the search
 _TOP = 5
 
 
-def find(recipe):
-    """Index of the stage that wants a choice, or -1."""
-    for i in range(len(recipe["stages"])):
-        if recipe["stages"][i].get("pick"):
-            return i
-    return -1
-
-
-def pick(trainer, data):
-    """(operators, a note) for the stage of a new trainer that wants them. Its model is as in its
-    file afterwards."""
-    recipe = trainer.recipe
-
-    def make(recipe, layers):
-        return trainers.Trainer(
-            trainer.model, recipe, layers, trainer.seed, ram=trainer.ram, cache=0
-        )
-
-    at = find(recipe)
+def pick(model, request, data):
+    """(operators, a note) for the first stage of the request's recipe that wants a choice. The
+    model is as in its file afterwards."""
+    recipe = request.recipe
+    at = 0
+    while not recipe["stages"][at].get("pick"):
+        at += 1
     stage = recipe["stages"][at]
     final = dict(recipe, stages=[_plain(s) for s in recipe["stages"]])
-    trial = dict(recipe, samples=min(_SAMPLES, recipe["samples"]), holdout=0)
-    trial["stages"] = [_plain(s) for s in recipe["stages"][: at + 1]]
-    changed = trial["stages"][at]
+    short = dict(recipe, samples=min(_SAMPLES, recipe["samples"]), holdout=0)
+    short["stages"] = [_plain(s) for s in recipe["stages"][: at + 1]]
+    changed = short["stages"][at]
     changed.update({"guard": "", "by_layer": 0})
     if stage["pick"] == "gradient":
         changed.update({"probes": _PROBES, "samples": 256 // _PROBES})
     score = _gradient if stage["pick"] == "gradient" else _test
-    plan = trainer.model.plan
-    found = {}
-    for op in selection.weighted(plan):
-        one = make(trial, [op])
+    scores = {}
+    for op in trainable.weighted(model.plan):
         try:
-            one.begin(data)
-            last = len(one.program["stages"]) - 1
-            if one.program["stages"][last]["kind"] != stage["kind"]:
+            engine = trial(model, request.of(short, [op]), data)
+            last = len(engine.run.program["stages"]) - 1
+            if engine.run.program["stages"][last]["kind"] != stage["kind"]:
                 raise ValueError("pick compares losses, the data have no labels")
-            while one.at.stage < last or not one.at.begun:
-                one.advance()
-            found[op] = score(one, one.live_stage(), op)
+            engine.begin_stage(last)
+            scores[op] = score(engine, op)
         except MemoryError:
-            found[op] = 0  # not even alone
+            scores[op] = 0  # not even alone
         finally:
-            one.model.reset()
+            engine = None
+            model.reset()
 
     def fits(layers):
         try:
-            make(final, layers).plan(len(data))
+            start.memory_of(model, request.of(final, layers), len(data), True, 0)
         except MemoryError:
             return False
         return True
 
-    return choose(plan, stage, found, fits)
+    return choose(model.plan, stage, scores, fits)
 
 
 def _plain(stage):
     return {key: stage[key] for key in stage if key not in ("pick", "top", "macs")}
 
 
-def choose(plan, stage, found, fits):
-    """The best of `found` {operator: score} within the budgets, at least one; and a note.
+def choose(plan, stage, scores, fits):
+    """The best of `scores` {operator: score} within the budgets, at least one; and a note.
 
     Best per byte of trained values first; what breaks a budget or harms is passed over.
     """
     budget = stage.get("macs", 0)
-    order = sorted(found, key=lambda op: (-((found[op] << 16) // _bytes(plan, op)), op))
+    order = sorted(scores, key=lambda op: (-((scores[op] << 16) // _bytes(plan, op)), op))
     chosen = []
     for op in order:
-        wanted = sorted(chosen + [op])
-        if found[op] <= 0 or budget and _macs(plan, wanted[0]) > budget or not fits(wanted):
+        more = sorted(chosen + [op])
+        if scores[op] <= 0 or budget and _macs(plan, more[0]) > budget or not fits(more):
             continue
-        chosen = wanted
+        chosen = more
         if len(chosen) == stage.get("top", _TOP):
             break
     chosen = chosen or order[:1]
-    scores = ", ".join("%d: %d" % (op, found[op]) for op in sorted(found))
-    return chosen, "operators %s by %s, scores %s" % (chosen, stage["pick"], scores)
+    text = ", ".join("%d: %d" % (op, scores[op]) for op in sorted(scores))
+    return chosen, "operators %s by %s, scores %s" % (chosen, stage["pick"], text)
 
 
 def _bytes(plan, op):
-    return 2 * oneop.weights(plan, op) + 4 * plan[L.op_base(op) + L.OUT_C]
+    return 2 * one_operator.weights(plan, op) + 4 * plan[L.op_base(op) + L.OUT_C]
 
 
 def _macs(plan, first):
@@ -109,28 +94,27 @@ def _macs(plan, first):
     return sum(planner.macs(plan, L.op_base(i)) for i in range(first, plan[L.N_OPS]))
 
 
-def _gradient(trainer, stage, op):
+def _gradient(engine, op):
     """Relative gradient norm, times a constant: root of the sum of squared loss differences over
     |w|^2 and the squared perturbation."""
+    stage = engine.stage()
     stage.measure(0)
-    plan = trainer.model.plan
+    model = engine.run.model
+    plan = model.plan
     o = L.op_base(op)
     at = plan[o + L.W_OFF]
     norm = 1
-    for i in range(at, at + oneop.weights(plan, op)):
-        w = trainer.model.blob[i]
-        w = 256 - w if w > 127 else w
-        norm += w * w
+    for i in range(at, at + one_operator.weights(plan, op)):
+        norm += int8(model.blob[i]) ** 2
     norm *= max(1, plan[o + L.EPS_W]) ** 2
     return root((sum(d * d for d in stage.diffs) << 20) // norm)
 
 
-def _test(trainer, stage, op):
+def _test(engine, op):
     """Loss saved by one step of the stage, Q8 nats of all samples; negative if it harms."""
-    guard = trainer.guard_of(trainer.program["samples"])
-    guard.measure()
-    before = guard.loss
+    guard = engine.guard(0, engine.run.program["samples"])
+    stage = engine.stage()
+    before = guard.score().loss
     stage.estimate(0)
-    stages.Applier(trainer.model, trainer.at.opening, None).apply(stage.record, stage.payload)
-    guard.measure()
-    return before - guard.loss
+    stage.apply(stage.record)
+    return before - guard.score().loss

@@ -6,7 +6,7 @@ forwards. A single step may be longer than the steps of a whole run, hence _MARG
 """
 
 from ..journal import record
-from ..methods import stages
+from .trial import trial
 
 _LARGEST = -4  # the first shift that is tried
 _TRIES = 11
@@ -14,28 +14,29 @@ _SAMPLES = 64
 _MARGIN = 1  # halvings below the best single step
 
 
-def find(make, recipe, data):
-    """The shift for the first stage of `recipe` that takes one. make(recipe) -> a Trainer; its
+def find(model, request, data):
+    """(shift, recipe with it) for the first stage of the request's recipe that takes one; the
     model is as in its file afterwards."""
+    recipe = request.recipe
     at = _stage(recipe)
     kind = recipe["stages"][at]["kind"]
-    made = dict(recipe, stages=[dict(s) for s in recipe["stages"][: at + 1]])
-    made["stages"][at].update({
+    short = dict(recipe, stages=[dict(s) for s in recipe["stages"][: at + 1]])
+    short["stages"][at].update({
         "shift": _LARGEST, "first_shift": _LARGEST, "schedule": "constant", "guard": "",
-        "clip": min(made["stages"][at]["clip"], 2047),
+        "clip": min(short["stages"][at]["clip"], 2047),
     })  # fmt: skip
-    trainer = make(made)
-    trainer.begin(data)
-    last = len(trainer.program["stages"]) - 1
-    if trainer.program["stages"][last]["kind"] != kind:
-        trainer.model.reset()
-        raise ValueError("find_step compares losses: %s" % "; ".join(trainer.program["notes"]))
-    while trainer.at.stage < last or not trainer.at.begun:
-        trainer.advance()
     try:
-        return _search(trainer, trainer.live_stage()) + _MARGIN
+        engine = trial(model, request.of(short, None), data)
+        program = engine.run.program
+        if program["stages"][-1]["kind"] != kind:
+            raise ValueError("find_step compares losses: %s" % "; ".join(program["notes"]))
+        engine.begin_stage(len(program["stages"]) - 1)
+        shift = _search(engine) + _MARGIN
     finally:
-        trainer.model.reset()
+        model.reset()
+    stages = [dict(s) for s in recipe["stages"]]
+    stages[at].update({"shift": shift, "first_shift": shift})
+    return shift, dict(recipe, stages=stages)
 
 
 def _stage(recipe):
@@ -45,21 +46,21 @@ def _stage(recipe):
     raise ValueError("find_step is for spsa stages, recipe %s has none" % recipe["name"])
 
 
-def _search(trainer, stage):
+def _search(engine):
     """The shift with the lowest loss."""
-    model = trainer.model
+    stage = engine.stage()
+    model = engine.run.model
     stage.estimate(0)
     rec = stage.record
     before = bytes(model.state)
-    guard = trainer.guard_of(min(_SAMPLES, trainer.program["samples"]))
-    applier = stages.Applier(model, trainer.at.opening, None)
+    guard = engine.guard(0, min(_SAMPLES, engine.run.program["samples"]))
     best = None
-    fixed = record.get16(rec, 10)  # halvings of gns
+    fixed = record.get16(rec, 10)  # halvings of norm scaling
     for i in range(_TRIES):
         record.put16(rec, 10, fixed + i)
-        applier.apply(rec, stage.payload)
-        guard.measure()
+        stage.apply(rec)
+        loss = guard.score().loss
         memoryview(model.state)[:] = before
-        if best is None or guard.loss < best[0]:
-            best = guard.loss, _LARGEST + i
+        if best is None or loss < best[0]:
+            best = loss, _LARGEST + i
     return best[1]

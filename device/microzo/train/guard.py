@@ -1,43 +1,79 @@
-"""Measures a model on labelled samples, to keep or roll back a stage."""
+"""Measures a model before and after a stage, to keep the stage or to roll it back."""
 
 from array import array
 
 
+class Score:
+    """correct of total samples and loss, a sum (Q12 >> 4 nats); of a FreeGuard the information
+    (Q8 nats), 0 and the mean entropy (Q8)."""
+
+    def __init__(self, correct=0, loss=0, total=0):
+        self.correct = correct
+        self.loss = loss
+        self.total = total
+
+    def better_than(self, before, strict):
+        """True if accuracy rose, or is equal with a lower loss.
+
+        strict: the loss must fall. One extra correct sample is often luck; a lower loss rarely is.
+        For stages that learn without labels and are guarded with them.
+        """
+        if self.loss < before.loss:
+            return self.correct >= before.correct
+        return not strict and self.correct > before.correct
+
+
 class Guard:
-    """measure() sets correct, loss (sum, Q12 >> 4) over the samples index[lo:hi]."""
+    """score() over the samples index[lo:hi] and their labels."""
 
     def __init__(self, model, data, index, label, lo, hi):
         self._model = model
         self._data = data
         self._index = index
         self._label = label
-        self._range = (lo, hi)
+        self._lo = lo
+        self._hi = hi
         self._sample = bytearray(model.sample_len)
         self._no_error = array("i")
-        self.total = hi - lo
-        self.correct = 0
-        self.loss = 0
 
-    def measure(self):
+    def score(self):
         m = self._model
         k = m.k
         correct = loss = 0
-        for j in range(self._range[0], self._range[1]):
+        for j in range(self._lo, self._hi):
             self._data.read_into(self._index[j], self._sample)
             k.input(m.plan, m.blob, m.arena, self._sample)
             label = self._label[j]
             correct += k.forward(m.plan, m.blob, m.state, m.arena, 0, m.ops, 0) == label
             loss += k.loss(m.plan, m.arena, label, self._no_error) >> 4
-        self.correct = correct
-        self.loss = loss
+        return Score(correct, loss, self._hi - self._lo)
 
 
-def helps(strict, correct, loss, correct_before, loss_before):
-    """A stage is kept if accuracy rose, or is equal with a lower loss.
+class FreeGuard:
+    """score() without labels: a stage is kept if the predictions came to say more of their
+    samples.
 
-    strict, for stages that learn without labels and are guarded with them: only with a lower
-    loss, which chance gives less often than one more right sample.
+    That is the mutual information of sample and class: confident and diverse. Entropy alone would
+    reward a model that gives one class to all. The criterion is that of information maximization;
+    its use as a guard is ours.
     """
-    if loss < loss_before:
-        return correct >= correct_before
-    return not strict and correct > correct_before
+
+    def __init__(self, model, data, index):
+        from ..zo.confidence import Confidence
+
+        self._model = model
+        self._data = data
+        self._index = index
+        self._sample = bytearray(model.sample_len)
+        self._confidence = Confidence(model)
+
+    def score(self):
+        m = self._model
+        confidence = self._confidence
+        confidence.clear()
+        for i in self._index:
+            self._data.read_into(i, self._sample)
+            m.input(self._sample)
+            m.forward()
+            confidence.take()
+        return Score(confidence.information(), confidence.total // confidence.count)

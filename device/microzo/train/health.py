@@ -13,8 +13,8 @@ STILL = "no trained value moves: the step is too small"
 FULL = "more and more weights reach their limit: the step is too large"
 
 
-class Watch:
-    """look(flat, step) -> "" or a warning; allocates nothing."""
+class Health:
+    """look(flat, step) after a step sets `warning`, "" or a sentence; it allocates nothing."""
 
     def __init__(self, model):
         self._model = model
@@ -31,6 +31,7 @@ class Watch:
                 self._spans.append((plan[o + L.MASTER_OFF], count, stride))
                 self._seen += (count + stride - 1) // stride
         self._before = self._now = self._full()
+        self.warning = ""
 
     def look(self, flat, step):
         """After a step; flat: every loss difference of it was 0."""
@@ -42,10 +43,11 @@ class Watch:
         if step % _EVERY == 0:
             self._now = self._full()
         if self._equal >= _PATIENCE:
-            return EQUAL
-        if self._still >= _PATIENCE:
-            return STILL
-        return FULL if (self._now - self._before) * 32 > self._seen else ""
+            self.warning = EQUAL
+        elif self._still >= _PATIENCE:
+            self.warning = STILL
+        else:
+            self.warning = FULL if (self._now - self._before) * 32 > self._seen else ""
 
     def _full(self):
         """How many of the weights looked at are at +-127."""

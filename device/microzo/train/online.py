@@ -1,6 +1,5 @@
 """Training on samples as they come: trainer.step(x, y)."""
 
-LABEL_FREE = ("realign", "entropy")
 _MOST = 4096  # samples of a recipe; a run that is resumed tells how many when it has begun
 
 
@@ -12,59 +11,47 @@ class LiveSource:
 
     def __init__(self, count):
         self._count = count
-        self.sample = None
+        self._sample = None
 
     def __len__(self):
         return self._count
+
+    def show(self, sample):
+        self._sample = sample
 
     def label(self, i):
         return 0
 
     def read_into(self, i, buf):
-        memoryview(buf)[:] = self.sample
+        memoryview(buf)[:] = self._sample
         return 0
 
 
-class Feed:
-    """Takes one sample at a time for a trainer whose recipe is a single stage."""
+class Online:
+    """Checks live samples, one at a time. recipe: of a single stage, or None for the one of a
+    journal that is resumed."""
 
-    def __init__(self, trainer):
-        self._trainer = trainer
-        self._source = LiveSource(trainer.recipe["samples"] if trainer.recipe else _MOST)
-        self._begun = False
+    def __init__(self, model, recipe):
+        self._model = model
+        self.source = LiveSource(recipe["samples"] if recipe else _MOST)
 
-    def take(self, x, y):
-        """Loss (nats) of the sample before the update; every full batch (or all probes of a
-        step, or the samples of an operator of realign) is an update. y: None where a stage needs
-        no labels."""
-        t = self._trainer
-        model = t.model
+    def check(self, program, x, y):
+        """Shows the sample to the source; its class. ValueError for a sample or label that does
+        not fit; y may be None where the stage of the program (or recipe) needs no labels."""
+        from ..methods import forget_declarations, method
+
+        model = self._model
         if len(x) != model.sample_len:
             raise ValueError(
                 "a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x))
             )
-        self._source.sample = x
-        if not self._begun and t.recipe is None:
-            self._begin()
-        if y is None and (t.recipe or t.program)["stages"][0]["kind"] in LABEL_FREE:
+        if y is None and not method(program["stages"][0]["kind"]).labels:
             y = 0
+        forget_declarations()
         if y is None or not 0 <= y < model.classes:
             raise ValueError("label %s is not one of the classes 0..%d" % (y, model.classes - 1))
-        if not self._begun:
-            self._begin()
-        stage = t.live_stage()
-        if stage is None:
-            raise ValueError(
-                "the %s steps of this recipe are done, make a new trainer" % t.info.steps
-            )
-        if stage.feed(y, t.at.step):
-            stage.record[1] |= stage.live_flag
-            t.commit_live()
-        return stage.fed_loss / 4096
-
-    def _begin(self):
-        self._trainer.begin_live(self._source)
-        self._begun = True
+        self.source.show(x)
+        return y
 
 
 def single(recipe):
@@ -73,8 +60,6 @@ def single(recipe):
         raise ValueError(
             "step(x, y) takes a recipe of one stage, such as spsa or tail, not %s" % recipe["name"]
         )
-    if recipe["stages"][0]["kind"] == "refilter":
-        raise ValueError("step(x, y) cannot refilter, which sees its samples twice: call run")
     if recipe["stages"][0].get("pick"):
         raise ValueError("step(x, y) has no samples to pick operators with: give layers instead")
     return dict(recipe, holdout=0, stages=[dict(recipe["stages"][0], guard="")])

@@ -22,23 +22,23 @@ def outcome_line(kind, outcome):
 
 
 class Step:
-    """Progress of a run; the same object is yielded after every step.
+    """Progress of a run after a step.
 
     stage, step (from 1), steps; loss: mean cross-entropy of the step in nats, or None; accuracy:
     share of right answers (of the batch, or of the last measurement), or None; seconds: per step;
-    warning: "" or a sentence (watch.py).
+    warning: "" or a sentence (health.py).
     """
 
-    def __init__(self):
-        self.stage = ""
-        self.step = 0
-        self.steps = 0
-        self.loss_sum = 0
-        self.count = 0
-        self.correct = -1
-        self.total = 0
-        self.ms = 0
-        self.warning = ""
+    def __init__(self, stage, step, steps, loss_sum, count, correct, total, ms, warning):
+        self.stage = stage
+        self.step = step
+        self.steps = steps
+        self.loss_sum = loss_sum  # Q12 nats, of `count` samples
+        self.count = count
+        self.correct = correct
+        self.total = total
+        self.ms = ms
+        self.warning = warning
 
     loss = property(lambda self: self.loss_sum / self.count / 4096 if self.count else None)
     accuracy = property(lambda self: self.correct / self.total if self.total else None)

@@ -2,198 +2,124 @@
 
 import json
 
-from ..data import draw as sampling
+from ..data import draw
 from ..journal import checkpoint, record
 from ..journal import file as journals
-from ..methods import stages
-from ..net import arena as planner
-from ..net import words as L
+from ..methods.stage import Run
+from .engine import make_stage
+from .position import Position
 
 
-class Position:
-    """Where a run stands: stage `stage` has `begun`, `step` steps are done.
+def program_of(reader):
+    """The resolved program in the RECIPE of a journal, its only home; ValueError if there is
+    none."""
+    reader.rewind()
+    rec = reader.next()
+    if rec is None or rec[0] != record.RECIPE:
+        raise ValueError("%s ends before its first step, delete it and start again" % reader.path)
+    return json.loads(bytes(record.payload(rec)))
 
-    outcomes: (kept, correct before, correct after, of how many) of the stages before.
+
+def check_data(reader, model, data):
+    """ValueError if the journal was written with other data."""
+    crc = 0  # of live samples
+    if not getattr(data, "live", False):
+        crc = draw.fingerprint(model.k, data, bytearray(model.sample_len))
+    if crc != reader.data_crc:
+        raise ValueError(
+            "%s was trained with other data: give it the same, or delete it to start anew"
+            % reader.path
+        )
+
+
+def replay_into(run, reader, data, checkpoints=()):
+    """Brings the run's model to the state after the last whole record of a journal; (Position
+    there, its Stage if one has begun). reader.end is then the end of that record.
+
+    checkpoints: files that may shorten the way. A STAGE that waits for its MARK is left out: who
+    goes on writes both again.
     """
-
-    def __init__(self, outcomes=()):
-        self.stage = len(outcomes)
-        self.begun = False
-        self.step = 0
-        self.outcomes = outcomes
-        self.opening = None  # STAGE record of the stage that has begun
-        self.last = None  # record of its last step
-        self.correct = self.loss = self.total = 0  # of the stage's MARK
-        self.finished = False
-
-    def next(self, kept, correct, total):
-        """The position before the next stage."""
-        return Position(self.outcomes + ((kept, self.correct, correct, total),))
+    at, begin, dead = _scan(run, reader)
+    end = reader.end
+    for path, offset in _candidates(run, reader, checkpoints, begin, end, dead):
+        stage = _apply(run, reader, data, path, offset, end, dead)
+        if stage is not False:
+            return at, stage
+    model = run.model
+    model.k.init_state(model.plan, model.blob, model.state)
+    return at, _apply(run, reader, data, None, begin, end, dead)
 
 
-class Replayer:
-    """Reads a journal and applies it to its model."""
-
-    def __init__(self, model, path, data=None):
-        self.model = model
-        self.reader = journals.Reader(model.k, path)
-        self.reader.belongs_to(model)
-        self.run_crc = run_crc(model.k, self.reader.header)
-        self.gradient = None
-        self._data = data
-        self._path = path
-        first, second = self.reader.next(), self.reader.next()
-        if (
-            first is None
-            or second is None
-            or first[0] != record.LAYOUT
-            or second[0] != record.RECIPE
-        ):
-            raise ValueError("%s ends before its first step, delete it and start again" % path)
-        self._layout = first
-        self.program = json.loads(bytes(record.payload(second)))
-        self.begin = self.reader.end
-        if data is not None:
-            found = 0  # of live samples
-            if not getattr(data, "live", False):
-                found = sampling.fingerprint(model.k, data, bytearray(model.sample_len))
-            if found != record.get32(self.reader.header, 20):
-                raise ValueError(
-                    "%s was trained with other data: give it the same, or delete it to start anew"
-                    % path
-                )
-
-    def place(self):
-        """Gives the model its trainable values, as the file has them."""
-        self.model.place(layout_pairs(self._layout))
-
-    def scan(self):
-        """First pass: the Position after the last whole record; remembers what was rolled back.
-
-        A STAGE that waits for its MARK is left out: who goes on writes both again.
-        """
-        at = Position()
-        self._dead = []
-        self._end_crc = None
-        mark = 0
-        unmarked = None
-        self.reader.end = self.begin
-        while True:
-            offset = self.reader.end
-            rec = self.reader.next()
-            if rec is None:
-                if unmarked is not None:
-                    self.reader.end = unmarked
-                return at
-            kind = rec[0]
-            if kind == record.STAGE:
-                at.stage = record.get16(rec, 10)
-                guarded = self.program["stages"][at.stage]["guard"]
-                unmarked = offset if guarded else None
-                at.begun = not guarded
-                at.opening = rec
-                at.last = None
-                at.step = 0
-            elif kind == record.MARK:
-                mark = offset
-                unmarked = None
-                at.begun = True
-                at.correct, at.loss, at.total = scores(rec)
-            elif kind in record.STEPS:
-                at.step = record.get32(rec, 4) + 1
-                at.last = rec
-            elif kind in (record.KEEP, record.ROLLBACK):
-                if kind == record.ROLLBACK:
-                    self._dead.append((mark, offset))
-                correct, _, total = scores(rec)
-                at = at.next(kind == record.KEEP, correct, total)
-            elif kind == record.END:
-                at.finished = True
-                self._end_crc = record.get32(rec, record.HEADER)
-
-    def restore(self, paths=()):
-        """Second pass: state (and gradient buffers) after the last whole record. paths:
-        checkpoints that may help."""
-        end = self.reader.end
-        for path, offset in self._candidates(paths, end):
-            if self._apply(path, offset, end):
-                return
-        self.model.k.init_state(self.model.plan, self.model.blob, self.model.state)
-        self._apply(None, self.begin, end)
-
-    def _candidates(self, paths, end):
-        found = []
-        for path in paths:
-            offset = checkpoint.offset_of(path, self.model.k, self.run_crc)
-            alive = not any(mark < offset <= stop for mark, stop in self._dead)
-            if self.begin <= offset <= end and alive:
-                found.append((offset, path))
-        found.sort(reverse=True)
-        return [(path, offset) for offset, path in found]
-
-    def _apply(self, path, start, end):
-        """Applies the live records of [start, end); before, those that set a stage up. False:
-        bad checkpoint."""
-        model = self.model
-        sample = bytearray(model.sample_len)
-        applier = None
-        loaded = path is None
-        self.reader.end = self.begin
-        while True:
-            offset = self.reader.end
-            if offset >= start and not loaded:
-                if not checkpoint.read(path, model, self.gradient):
-                    return False
-                loaded = True
-            if offset >= end:
-                return True
-            rec = self.reader.next()
-            if rec[0] == record.STAGE:
-                self.gradient = stages.gradient_for(model, rec, self.gradient) or self.gradient
-                applier = stages.Applier(model, rec, self.gradient)
-            elif rec[0] in record.STEPS and offset >= start:
-                if not any(mark < offset < stop for mark, stop in self._dead):
-                    applier.replay(rec, self._data, sample)
-
-    def identical(self):
-        """True if the state is the one the END record names; None if the journal has no end."""
-        if self._end_crc is None:
-            return None
-        return self.model.k.crc32(self.model.state, 0, len(self.model.state)) == self._end_crc
-
-    def close(self):
-        self.reader.close()
+def _scan(run, reader):
+    """(Position after the last whole record, offset of the first one behind RECIPE, (MARK,
+    ROLLBACK) offsets of what was rolled back)."""
+    program_of(reader)
+    begin = reader.end
+    at = Position(run.program)
+    dead = []
+    mark = unmarked = begin
+    while True:
+        offset = reader.end
+        rec = reader.next()
+        if rec is None:
+            if at.waits():
+                reader.go_to(unmarked)
+                at.forget_stage()
+            return at, begin, dead
+        at.take(rec)
+        if rec[0] == record.STAGE:
+            unmarked = mark = offset
+        elif rec[0] == record.MARK:
+            mark = offset
+        elif rec[0] == record.ROLLBACK:
+            dead.append((mark, offset))
 
 
-def run_crc(k, header):
-    """30 bits that tie checkpoints to a journal."""
-    return k.crc32(header, 0, journals.HEADER_LEN - 4)
+def _candidates(run, reader, paths, begin, end, dead):
+    """(path, offset) of usable checkpoints, the latest first."""
+    offsets = []
+    for path in paths:
+        offset = checkpoint.offset_of(path, run.model.k, reader.crc)
+        alive = not any(mark < offset <= stop for mark, stop in dead)
+        if begin <= offset <= end and alive:
+            offsets.append((offset, path))
+    offsets.sort(reverse=True)
+    return [(path, offset) for offset, path in offsets]
 
 
-def layout_record(model, node):
-    """LAYOUT: bits of layout.py for each operator."""
-    rec = record.new(record.LAYOUT, model.ops, node)
-    for op in range(model.ops):
-        o = L.op_base(op)
-        for bit, word in (
-            (L.WEIGHTS, L.MASTER_OFF),
-            (L.BIASES, L.BIAS_OFF),
-            (L.MULTIPLIERS, L.MS_OFF),
-        ):
-            if planner.is_weighted(model.plan, o) and model.plan[o + word] >= 0:
-                rec[record.HEADER + op] |= bit
-    return rec
+def _apply(run, reader, data, path, start, end, dead):
+    """Applies the live records of [start, end), after the checkpoint at `path`, if any. The stage
+    that has begun, or None; False: a bad checkpoint.
 
-
-def layout_pairs(rec):
-    view = record.payload(rec)
-    return [(op, view[op]) for op in range(len(view)) if view[op]]
-
-
-def scores(rec):
-    """correct, loss, total of a MARK, KEEP or ROLLBACK record."""
-    at = record.HEADER
-    return record.get32(rec, at), record.get32(rec, at + 4), record.get32(rec, at + 8)
+    A stage is made when it is first needed: those before a checkpoint take no memory.
+    """
+    stage = None
+    loaded = path is None
+    at = Position(run.program)
+    program_of(reader)
+    while True:
+        offset = reader.end
+        needed = at.begun and (offset >= end or offset >= start and not loaded)
+        if needed and stage is None:
+            stage = make_stage(run, at)
+        if offset >= start and not loaded:
+            if not checkpoint.read(path, run.model, run.gradient):
+                return False
+            loaded = True
+        if offset >= end:
+            if stage is not None and at.last is not None:
+                stage.recall(at.last)
+            return stage
+        rec = reader.next()
+        if rec[0] == record.STEP or rec[0] == record.VALUES:
+            if offset >= start and not any(mark < offset < stop for mark, stop in dead):
+                if stage is None:
+                    stage = make_stage(run, at)
+                stage.replay(rec, data)
+        elif stage is not None:
+            stage.close()
+            stage = None
+        at.take(rec)
 
 
 def replay(model, journal, data=None):
@@ -202,11 +128,21 @@ def replay(model, journal, data=None):
     Returns True if the journal's END record confirms it, None if the run was not finished, False
     if they differ. ValueError: another model, other data, or exact gradients without data.
     """
-    r = Replayer(model, journal, data)
-    r.place()
-    r.scan()
-    r.restore()
-    r.close()
-    model.relayout(0)
-    model.trained = True
-    return r.identical()
+    from .start import place
+
+    reader = journals.Reader(model.k, journal)
+    try:
+        reader.belongs_to(model)
+        if data is not None:
+            model.check(data)
+            check_data(reader, model, data)
+        run = Run(model, program_of(reader), reader.seed, reader.board_id)
+        place(run)
+        at, _ = replay_into(run, reader, data)
+    finally:
+        reader.close()
+    run.close()
+    model.finish()
+    if not at.finished:
+        return None
+    return model.k.crc32(model.state, 0, len(model.state)) == at.state_crc

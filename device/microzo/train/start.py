@@ -1,136 +1,181 @@
 """How a run begins: the best program whose buffers can be had, the buffers, the journal.
 
-Functions of a Trainer (t), apart from it because a board forgets this code once a run has begun.
+Apart from trainer.py because a board forgets this code once a run has begun.
 """
 
 import json
 
-from .. import forget
+from .. import leave
 from ..board import files, memory
-from ..data import draw as sampling
+from ..data import draw
 from ..journal import file as journals
 from ..journal import record
-from ..methods import stages
-from . import replay as replayer
+from ..methods import forget_declarations, method
+from ..methods.stage import Run
+from ..recipes import names
+from . import store
 
 # Bytes of a board's heap that a run leaves to files and small objects, less this code.
 RESERVE = 12288
 
 
-def plan(t, samples, labelled):
-    """Trainer.plan."""
-    from ..net import tables
-    from ..recipes import resolve as program
+class Request:
+    """What a user asks of a run: the arguments of Trainer."""
 
-    forget("net.tables")
-    program.check(t.recipe)
-    stages.load_code(t.recipe["stages"])
-    made, _ = _resolve(t, samples, labelled, None, _room(t))
-    needed = program.needs(t.model, made, t._journal is None)
-    return tables.MemoryPlan(needed, t._cache, made["notes"])
+    def __init__(self, recipe, layers, seed, board_id, ram, journal, sync_every, checkpoint_every):
+        self.recipe = recipe
+        self.layers = layers
+        self.seed = seed
+        self.board_id = board_id
+        self.ram = ram
+        self.journal = journal
+        self.sync_every = sync_every
+        self.checkpoint_every = checkpoint_every
+
+    def of(self, recipe, layers):
+        """The same for a search: another recipe, other layers (None: the same), no journal."""
+        layers = self.layers if layers is None else layers
+        return Request(recipe, layers, self.seed, self.board_id, self.ram, None, 1, 1)
 
 
-def _room(t):
-    if t.ram is not None:
-        return t.ram
+def memory_of(model, request, samples, labelled, cache):
+    """The MemoryPlan of a run on so many samples, before anything is allocated."""
+    from ..net.tables import MemoryPlan
+
+    names.check(request.recipe)
+    _load_code(model, request.recipe["stages"])
+    room = _room(model, request)
+    program, needed = _resolve(model, request, samples, labelled, None, room)
+    return MemoryPlan(needed, cache, program["notes"])
+
+
+def _load_code(model, stages):
+    """Imports what the stages need, so that what is free afterwards is free for data."""
+    for stage in stages:
+        for name in method(stage["kind"]).modules(stage):
+            __import__("microzo." + name, None, None, ("x",))
+        if stage["guard"] == "free":
+            __import__("microzo.zo.confidence", None, None, ("x",))
+    __import__("microzo.data.cache", None, None, ("x",))
+
+
+def _room(model, request):
+    """Bytes for training, or None without a limit."""
+    if request.ram is not None:
+        return request.ram
     free = memory.free()
-    return None if free is None else max(0, free + len(t.model.arena) - RESERVE)
+    return None if free is None else max(0, free + len(model.arena) - RESERVE)
 
 
-def _resolve(t, total, labelled, steps, room):
-    from ..recipes import resolve as program
+def _resolve(model, request, total, labelled, steps, room):
+    """(program, bytes it needs by part)."""
+    from ..recipes import resolve
 
-    double = t._journal is None
-    made = program.resolve(t.model, t.recipe, t.layers, total, labelled, steps, room, double)
-    needed = sum(program.needs(t.model, made, double).values())
-    if room is not None and needed > room:
-        raise memory.too_little("recipe %s" % made["recipe"], needed)
-    return made, needed
+    double = request.journal is None
+    program = resolve.resolve(
+        model, request.recipe, request.layers, total, labelled, steps, room, double
+    )
+    needed = resolve.needs(model, program, double)
+    if room is not None and sum(needed.values()) > room:
+        raise memory.too_little("recipe %s" % program["recipe"], sum(needed.values()))
+    return program, needed
 
 
-def start(t, data, steps):
-    """Program, state, arena and journal of a new run."""
-    from ..recipes import resolve as program
-
-    program.check(t.recipe)
-    program = None
-    notes = _pick(t, data)
-    stages.load_code(t.recipe["stages"])
-    room = _room(t)
-    labelled = sampling.labels_of(data, bytearray(t.model.sample_len))
+def start(model, request, data, steps):
+    """(Run, store) of a new run: program, state, arena, buffers, journal."""
+    names.check(request.recipe)
+    request, notes = _pick(model, request, data)
+    _load_code(model, request.recipe["stages"])
+    room = _room(model, request)
+    labelled = draw.labels_of(data, bytearray(model.sample_len))
     while True:
-        made, needed = _resolve(t, len(data), labelled, steps, room)
-        made["notes"] += notes
+        program, needed = _resolve(model, request, len(data), labelled, steps, room)
+        program["notes"] += notes
         memory.free()  # so that the text lies low in the heap, where a stale pointer may keep it
-        text = json.dumps(made)
-        made = None
+        text = json.dumps(program)
+        program = None
         memory.free()  # what planning left behind makes no holes between the large buffers
-        t.program = json.loads(text)
+        program = json.loads(text)
         text = None
-        memory.free()
+        run = Run(model, program, request.seed, request.board_id)
         try:
-            allocate(t)
+            if request.journal is None:
+                place(run)
+                return run, store.RamStore(len(model.state))
+            place(run)
             break
         except MemoryError:
-            room = needed - 1  # free, but in pieces: try what needs less
-            t.model.reset()
-            t._gradient = t._mark = None
-    if t._journal is not None:
-        _create_journal(t, data)
-    t.at = replayer.Position()
+            room = sum(needed.values()) - 1  # free, but in pieces: try what needs less
+            run.close()
+            model.reset()
+    return run, _journal(run, request, data)
 
 
-def _pick(t, data):
-    """Sets `layers` if a stage asks for a choice and the user made none; what to note."""
-    if t.layers != "auto" or not any(s.get("pick") for s in t.recipe["stages"]):
-        return []
-    from ..search import layers as picker
-
-    t.layers, note = picker.pick(t, data)
-    forget("search.layers")
-    return [note]
-
-
-def allocate(t):
+def place(run):
     """The large buffers of all stages, largest first, while the heap is whole."""
-    pairs, activations = _sizes(t)
-    for name in ("recipes.resolve", "net.trainable", "recipes.allocate"):
-        forget(name)  # not needed again: the code makes room
+    from ..recipes import resolve
+
+    model = run.model
+    pairs = resolve.trains(run.program)
+    activations = resolve.needs(model, run.program, False)["activations"]
+    reserves = [(method(spec["kind"]).reserve, spec) for spec in run.program["stages"]]
+    resolve = None
+    forget_declarations()
+    leave("recipes")  # not needed again: the code makes room
     memory.free()
-    for spec in t.program["stages"]:
-        if spec["kind"] in stages.GRADIENTS:
-            t._gradient = None
-            t._gradient = stages.new_gradient(
-                t.model, spec.get("conv", -1), spec["head"], spec.get("operators", ())
-            )
-    t.model.place(pairs)
-    if t.program["stages"][-1]["kind"] == "node":
-        t._gradient.nodes()
-    if t._journal is None:
-        t._mark = memory.take("the copy for roll-back", len(t.model.state))
-    t.model.reserve(activations)
+    for reserve, spec in reserves:
+        reserve(run, spec)
+    reserves = reserve = None
+    model.place(pairs)
+    model.reserve(activations)
 
 
-def _sizes(t):
-    """(what is trained, bytes of the activations)."""
-    from ..recipes import resolve as program
+def _pick(model, request, data):
+    """The request with the operators that a stage lets the search choose, and what to note."""
+    if request.layers != "auto" or not any(s.get("pick") for s in request.recipe["stages"]):
+        return request, []
+    from ..search import layers
 
-    needed = program.needs(t.model, t.program, False)
-    return program.selections(t.program), needed["activations"]
+    ops, note = layers.pick(model, request, data)
+    leave("search")
+    chosen = Request(
+        request.recipe, ops, request.seed, request.board_id, request.ram, request.journal,
+        request.sync_every, request.checkpoint_every,
+    )  # fmt: skip
+    return chosen, [note]
 
 
-def _create_journal(t, data):
-    model = t.model
-    for path in t.checkpoints():
-        files.remove(path)
-    live = getattr(data, "live", False)  # samples that will not come again have no hash
-    data_hash = 0 if live else sampling.fingerprint(model.k, data, bytearray(model.sample_len))
-    text = json.dumps(t.program).encode()
-    rec = record.new(record.RECIPE, len(text), t._node)
+def _journal(run, request, data):
+    """The store over a new journal: header and RECIPE."""
+    model = run.model
+    path = request.journal
+    for other in store.checkpoint_paths(path):
+        files.remove(other)
+    live = getattr(data, "live", False)  # samples that will not come again have no checksum
+    data_crc = 0 if live else draw.fingerprint(model.k, data, bytearray(model.sample_len))
+    text = json.dumps(run.program).encode()
+    rec = record.new(record.RECIPE, len(text), run.board_id)
     record.payload(rec)[:] = text
     crc = model.k.crc32(text, 0, len(text))
-    header = journals.new_header(model, t.seed, t._node, data_hash, crc)
-    t._run_crc = replayer.run_crc(model.k, header)
-    layout = replayer.layout_record(model, t._node)
-    journals.create(model.k, t._journal, header, (layout, rec))
-    t._writer = journals.Writer(model.k, t._journal, t._sync_every)
+    header = journals.new_header(model, run.seed, run.board_id, data_crc, crc)
+    journals.create(model.k, path, header, (rec,))
+    kept = store.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)
+    kept.open(journals.run_crc(model.k, header))
+    return kept
+
+
+def resume(model, request, data):
+    """(Run, store) of the run of a journal."""
+    from . import replay
+
+    path = request.journal
+    reader = journals.Reader(model.k, path)
+    try:
+        reader.belongs_to(model)
+        replay.check_data(reader, model, data)
+        run = Run(model, replay.program_of(reader), reader.seed, reader.board_id)
+    finally:
+        reader.close()
+    _load_code(model, run.program["stages"])
+    place(run)
+    return run, store.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)

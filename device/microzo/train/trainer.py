@@ -1,19 +1,10 @@
-"""Runs the stages of a recipe: write a record, apply it, keep or roll back, resume. How a run
-begins is in opening.py."""
+"""The face of a training run; the work is in start.py and engine.py."""
 
-from .. import forget
+from .. import leave
 from ..board import clock, files
-from ..data import cache
-from ..data import draw as sampling
-from ..journal import checkpoint, record
-from ..journal import file as journals
-from ..methods import stages
-from . import replay as replayer
-from .guard import Guard, helps
-from .health import Watch
-from .progress import Step, outcome_line
-
-_CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
+from ..data import draw
+from .engine import Engine, Samples
+from .progress import outcome_line
 
 
 def _check(name, value, low=1, high=(1 << 30) - 1):
@@ -30,31 +21,21 @@ def resume(model, journal, **options):
 
 
 class Trainer:
-    """recipe: a name or a dict (see recipes.py); layers: "auto", "all", "last2", or operator
-    indices (for spsa).
+    """Trains what microzo.load gave.
 
+    recipe: a name or a dict (microzo.recipe); layers: "auto", "all", "last2", or operator indices.
     seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is
     free). sync_every: records between flushes; checkpoint_every: steps between checkpoints.
-    node: 0..65535, this board in a fleet. cache: bytes for prefix activations (None: the rest);
-    cache_file: a temporary file for those that have no room (one write of it a stage).
+    board_id: 0..65535, this board in a fleet. cache: RAM budget for cached activations (None: all
+    free RAM). cache_file: where the others are spilled, one write of it a stage.
     """
 
     def __init__(
-        self,
-        model,
-        recipe="default",
-        layers="auto",
-        seed=1,
-        journal=None,
-        ram=None,
-        sync_every=1,
-        checkpoint_every=25,
-        node=0,
-        cache=None,
-        cache_file=None,
-    ):
+        self, model, recipe="default", layers="auto", seed=1, journal=None, ram=None,
+        sync_every=1, checkpoint_every=25, board_id=0, cache=None, cache_file=None,
+    ):  # fmt: skip
         _check("seed", seed, 0)
-        _check("node", node, 0, 65535)
+        _check("board_id", board_id, 0, 65535)
         _check("sync_every", sync_every)
         _check("checkpoint_every", checkpoint_every)
         _check("ram", ram or 0, 0)
@@ -65,10 +46,12 @@ class Trainer:
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
                 )
-            from ..recipes import names as recipes
+            from ..recipes import names
 
-            recipe = recipes.recipe(recipe) if isinstance(recipe, str) else recipe
-            recipes.check(recipe)
+            recipe = names.recipe(recipe) if isinstance(recipe, str) else recipe
+            names.check(recipe)
+            names = None
+            leave("recipes")
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if model.trained:
@@ -77,25 +60,13 @@ class Trainer:
             )
         self.model = model
         self.recipe = recipe
-        self.layers = layers
         self.seed = seed
-        self.program = None
-        self.info = Step()
-        self._node = node
-        self._journal = journal
-        self.ram = ram
-        self._sync_every = sync_every
-        self._checkpoint_every = checkpoint_every
-        self._cache = cache
-        self._cache_file = cache_file
-        self._writer = None
+        self._layers = layers
+        self._options = board_id, ram, journal, sync_every, checkpoint_every
+        self._cache = cache, cache_file
         self._data = None
-        self._stage = None
-        self._gradient = None
-        self._dirty = False
-        self._mark = None
-        self._feed = None
-        self.at = None
+        self._engine = None
+        self._online = None
 
     def __repr__(self):
         recipe = self.recipe or self.program or {}
@@ -104,401 +75,122 @@ class Trainer:
             lines + ["  %s" % stage for stage in recipe.get("stages", ())] + self.outcomes()
         )
 
+    @property
+    def program(self):
+        """The resolved recipe of the run, or None before it."""
+        return None if self._engine is None else self._engine.run.program
+
     def outcomes(self):
         """One line for every stage that is finished, then one for whatever was left out."""
-        if self.at is None:
+        if self._engine is None:
             return []
+        outcomes = self._engine.at.outcomes
         return [
-            outcome_line(spec["kind"], made)
-            for spec, made in zip(self.program["stages"], self.at.outcomes)
+            outcome_line(spec["kind"], outcome)
+            for spec, outcome in zip(self.program["stages"], outcomes)
         ] + self.program["notes"]
 
-    # before
-
-    def plan(self, samples=256, labelled=True):
+    def memory(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
-        from . import start as opening
+        from . import start
 
         _check("samples", samples)
-        made = opening.plan(self, samples, labelled)
-        forget("train.start")
-        return made
-
-    # run
+        plan = start.memory_of(self.model, self._request(), samples, labelled, self._cache[0])
+        start = None
+        self._forget_start()
+        return plan
 
     def run(self, data, steps=None):
-        """Yields the Step after every step. steps: length of the training stages in place of the
+        """Yields a Step after every step. steps: length of the training stages in place of the
         recipe's.
 
         After an interruption call it again with the same data: it goes on, to the same bits.
         """
         if steps is not None:
             _check("steps", steps)
-        self._prepare(data, steps)
-        return self._loop()
+        self._begin(data, steps)
+        return self._loop(self._engine)
 
     def find_step(self, data):
         """Sets the step size of the recipe's first zeroth-order stage by a few hundred forwards
-        (finder.py), before `run`; returns its shift."""
-        from ..search import step as finder
+        (search/step.py), before `run`; returns its shift."""
+        from ..search import step
 
         if self.recipe is None or self._data is not None:
             raise ValueError("find_step comes before the run, on a new trainer")
+        shift, self.recipe = step.find(self.model, self._request(), data)
+        step = None
+        leave("search")
+        return shift
 
-        def make(recipe):
-            return Trainer(self.model, recipe, self.layers, self.seed, ram=self.ram, cache=0)
+    def step(self, x, y=None):
+        """Trains on one live sample: raw bytes x, class y (None where no label is needed); its
+        loss in nats before the update. For recipes of one stage, unguarded.
 
-        shift = finder.find(make, self.recipe, data)
-        self.recipe = dict(self.recipe, stages=[dict(s) for s in self.recipe["stages"]])
-        for stage in self.recipe["stages"]:
-            if "first_shift" in stage:
-                stage["shift"] = stage["first_shift"] = shift
-                return shift
+        Every full batch, or all probes of a step, or the samples of an operator of realign make
+        an update.
 
-    def begin(self, data):
-        """run without its steps: advance() does them."""
-        self._prepare(data, None)
+        Exact gradients of live samples cannot be replayed: nobody has the samples.
+        """
+        if self._online is None:
+            from .online import Online, single
 
-    def guard_of(self, count):
-        """A Guard over the first `count` samples of the draw."""
-        return Guard(self.model, self._data, self._index, self._label, 0, count)
+            if self.recipe is not None:
+                self.recipe = single(self.recipe)
+            self._online = Online(self.model, self.recipe)
+            self._cache = 0, None
+        online = self._online
+        if self.recipe is None:
+            self._begin(online.source, None)  # the journal tells what is trained
+        label = online.check(self.recipe or self.program, x, y)
+        self._begin(online.source, None)
+        return self._engine.feed(label) / 4096
 
-    def _loop(self):
-        while not self.at.finished:
-            begun = clock.now()
-            if self.advance():
-                self.info.ms = clock.since(clock.now(), begun)
-                yield self.info
+    def _request(self):
+        from .start import Request
 
-    def _prepare(self, data, steps):
+        board_id, ram, journal, sync_every, checkpoint_every = self._options
+        return Request(
+            self.recipe, self._layers, self.seed, board_id, ram, journal, sync_every,
+            checkpoint_every,
+        )  # fmt: skip
+
+    def _begin(self, data, steps):
         if self._data is not None:
             if data is not self._data:
                 raise ValueError("this trainer has begun with other data, make a new one")
             return
-        self.model.check(data)
-        k = self.model.k
-        self._open(data, steps)
-        forget("train.start")  # not needed again: the code makes room
-        self._index, self._label = sampling.draw(
-            k,
-            data,
-            self.program["samples"],
-            self.model.classes,
-            self.seed,
-            bytearray(self.model.sample_len),
-        )
-        self._guards = {}
+        from . import start
+
+        model = self.model
+        model.check(data)
+        if self.recipe is None:
+            run, store = start.resume(model, self._request(), data)
+            self.seed = run.seed
+        else:
+            run, store = start.start(model, self._request(), data, steps)
+        start = None
+        self._forget_start()  # not needed again: the code makes room
+        index, label = draw.draw(
+            model.k, data, run.program["samples"], model.classes, run.seed,
+            bytearray(model.sample_len),
+        )  # fmt: skip
+        self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
+        if self.recipe is None:
+            self._engine.restore()
         self._data = data
 
-    def _open(self, data, steps):
-        if self.recipe is None:
-            self._restore(data)
-        else:
-            from . import start as opening
+    @staticmethod
+    def _forget_start():
+        from .. import forget
 
-            opening.start(self, data, steps)
+        forget("train.start")
+        forget("net.tables")
+        leave("recipes")
 
-    def checkpoints(self):
-        """Files beside the journal."""
-        return [self._journal + end for end in (".ck0", ".ck1", ".mark")]
-
-    def _restore(self, data):
-        """State and position from the journal; its torn tail is cut."""
-        r = replayer.Replayer(self.model, self._journal, data)
-        self.program = r.program
-        header = r.reader.header
-        self.seed = record.get32(header, 24)
-        self._node = record.get16(header, 28)
-        self._run_crc = r.run_crc
-        if self._data is None:
-            from . import start as opening
-
-            self._gradient = None
-            opening.allocate(self)
-        r.gradient = self._gradient
-        at = r.scan()
-        r.restore(self.checkpoints())
-        self._gradient = r.gradient
-        r.close()
-        if r.reader.end < r.reader.length:
-            journals.cut_tail(self._journal, r.reader.end)
-        self._leave()
-        self.at = at
-        if at.finished:
-            self._close()
-        else:
-            self._writer = journals.Writer(self.model.k, self._journal, self._sync_every)
-
-    def _recover(self):
-        """After an interruption inside a step: the state before it or after it, never between."""
-        self._leave()
-        if self._journal is not None:
-            if self._writer is not None:
-                self._writer.close()
-            self._restore(self._data)
-        elif self.at.begun:
-            memoryview(self.model.state)[:] = self._mark
-            self.at.step = 0
-            if self._gradient is not None:
-                self._gradient.clear()
-
-    def step(self, x, y):
-        """Trains on one live sample: raw bytes x, class y; its loss in nats. For recipes of one
-        stage, unguarded.
-
-        Exact gradients of live samples cannot be replayed: nobody has the samples.
-        """
-        if self._feed is None:
-            from .online import Feed, single
-
-            if self.recipe is not None:
-                self.recipe = single(self.recipe)
-            self._cache = 0
-            self._cache_file = None
-            self._feed = Feed(self)
-        return self._feed.take(x, y)
-
-    def begin_live(self, source):
-        self._prepare(source, None)
-        if not self.at.finished and not self.at.begun:
-            self.advance()
-
-    def live_stage(self):
-        """The stage that takes samples, or None after its last step."""
-        if self.at.finished:
-            return None
-        if self._stage is None:
-            self._enter()
-        return self._stage
-
-    def commit_live(self):
-        """Writes and applies the complete record of the stage."""
-        self._commit(self._stage)
-        if self.at.step == self._stage.steps:
-            self.advance()
-            self.advance()
-
-    # one advance
-
-    def advance(self):
-        """Does the next piece of the run; True if it was a step (then `info` tells of it)."""
-        if self._dirty:
-            self._recover()
-            self._dirty = False
-            if self.at.finished:
-                return False
-        if self.at.stage == len(self.program["stages"]):
-            self._dirty = self._journal is not None
-            self._finish()
-        elif not self.at.begun:
-            self._dirty = True
-            self._begin()
-        else:
-            if self._stage is None:
-                self._dirty = True
-                self._enter()
-            if self.at.step < self._stage.steps:
-                self._step()
-                return True
-            self._dirty = True
-            self._end_stage()
-        self._dirty = False
-        return False
-
-    def _leave(self):
-        """Forgets the stage object; _enter makes it again."""
-        if self._stage is not None:
-            self._stage.close()
-            self._stage = None
-
-    def _spec(self):
-        return self.program["stages"][self.at.stage]
-
-    def _stage_seed(self):
-        return self.model.k.derive(self.seed, sampling.STAGE, self.at.stage)
-
-    def _enter(self):
-        """Makes and prepares the stage the run is in."""
-        spec = dict(self._spec())
-        if "first_shift" in spec and not self._realigned():
-            spec["shift"] = spec["first_shift"]
-        if spec["guard"]:
-            self._guard()  # before a cache takes what is free
-        seed = self._stage_seed()
-        opening = (
-            self.at.opening
-            if self.at.begun
-            else stages.stage_record(spec, self.at.stage, seed, self._node)
-        )
-        if not self.at.begun:
-            self._gradient = (
-                stages.gradient_for(self.model, opening, self._gradient) or self._gradient
-            )
-        elif spec["kind"] in stages.GRADIENTS:
-            self._gradient.place()  # it holds the momentum the run was left with
-        stage = stages.make(self.model, spec, opening, self._node, self._gradient)
-        trained = self.program["samples" if spec["kind"] in stages.REALIGN else "train"]
-        index = self._index[:trained]
-        label = None if self._label is None else self._label[:trained]
-        room = self._cache if self._cache is not None else cache.budget(_CACHE_RESERVE)
-        stage.prepare(self._data, index, label, (room, self._cache_file))
-        if not self.at.begun:
-            stage.open(opening)
-        stage.resume(opening)
-        if self.at.begun and self.at.last is not None and hasattr(stage, "recall"):
-            stage.recall(self.at.last)
-        record.put32(opening, record.HEADER + 8, stage.steps)
-        self.at.opening = opening
-        self._applier = stages.Applier(self.model, opening, self._gradient)
-        self._watch = Watch(self.model)
-        self._stage = stage
-
-    def _realigned(self):
-        """True if a stage that realigns was kept before this one."""
-        return any(
-            outcome[0] and spec["kind"] in stages.REALIGN
-            for outcome, spec in zip(self.at.outcomes, self.program["stages"])
-        )
-
-    def _begin(self):
-        """Opens the stage: STAGE, and MARK with the score before it."""
-        self._enter()
-        self._append(self.at.opening)
-        if self._journal is None:
-            memoryview(self._mark)[:] = self.model.state
-        if self._spec()["guard"]:
-            guard = self._guard()
-            guard.measure()
-            self.at.correct, self.at.loss, self.at.total = guard.correct, guard.loss, guard.total
-            if self._journal is not None:
-                self._writer.sync()
-                checkpoint.write(
-                    self._journal + ".mark", self.model, self._writer.position, self._run_crc
-                )
-            self._append(self._score_record(record.MARK, guard))
-        self.at.step = 0
-        self.at.begun = True
-
-    def _guard(self):
-        if self._spec()["guard"] == "free":
-            from .freeguard import FreeGuard
-
-            return FreeGuard(self.model, self._data, self._index)
-        held = self._spec()["guard"] == "held" and self.program["train"] < self.program["samples"]
-        lo = self.program["train"] if held else 0
-        if lo not in self._guards:
-            self._guards[lo] = Guard(
-                self.model, self._data, self._index, self._label, lo, self.program["samples"]
-            )
-        return self._guards[lo]
-
-    def _score_record(self, kind, guard):
-        rec = record.new(kind, 16, self._node, self.at.stage)
-        at = record.HEADER
-        if guard is not None:
-            record.put32(rec, at, guard.correct)
-            record.put32(rec, at + 4, guard.loss)
-            record.put32(rec, at + 8, guard.total)
-        record.put32(rec, at + 12, self._state_crc())
-        return rec
-
-    def _state_crc(self):
-        return self.model.k.crc32(self.model.state, 0, len(self.model.state))
-
-    def _step(self):
-        """One step. From here to the return nothing is allocated, but for a checkpoint."""
-        stage = self._stage
-        self._dirty = not stage.clean
-        stage.estimate(self.at.step)
-        self._commit(stage)
-
-    def _commit(self, stage):
-        """Writes the record of a step, applies it."""
-        self._dirty = True
-        rec = stage.record
-        if self._writer is not None:
-            self._writer.append(rec)
-        else:
-            self.model.k.seal(rec, len(rec) - record.CRC)
-        self._applier.apply(rec, stage.payload)
-        self.at.step += 1
-        self.info.warning = self._watch.look(stage.flat, self.at.step)
-        self._tell(stage)
-        if self._writer is not None and self.at.step % self._checkpoint_every == 0:
-            self._checkpoint()
-        self._dirty = False
-
-    def _tell(self, stage):
-        info = self.info
-        info.stage = self._spec()["kind"]
-        info.step = self.at.step
-        info.steps = stage.steps
-        info.loss_sum = stage.loss
-        info.count = stage.count
-        if stage.correct >= 0:
-            info.correct = stage.correct
-            info.total = stage.count
-        else:
-            info.correct = self.at.correct
-            info.total = self.at.total
-
-    def _checkpoint(self):
-        self._writer.sync()
-        slot = self.at.step // self._checkpoint_every & 1
-        gradient = None if self._stage.clean else self._gradient
-        checkpoint.write(
-            self._journal + ".ck%d" % slot,
-            self.model,
-            self._writer.position,
-            self._run_crc,
-            gradient,
-        )
-
-    def _end_stage(self):
-        """Measures again; keeps the stage, or restores the state of its MARK."""
-        spec = self._spec()
-        guard = self._guard() if spec["guard"] else None
-        kept = True
-        if guard is not None:
-            guard.measure()
-            kept = helps(
-                spec["kind"] in stages.REALIGN and spec["guard"] != "free",
-                guard.correct, guard.loss, self.at.correct, self.at.loss,
-            )  # fmt: skip
-        after = self.at.next(kept, guard.correct if guard else 0, guard.total if guard else 0)
-        self._append(self._score_record(record.KEEP if kept else record.ROLLBACK, guard))
-        if kept:
-            self.at = after
-        elif self._journal is None:
-            memoryview(self.model.state)[:] = self._mark
-            self.at = after
-        else:
-            self._leave()  # its cache makes room
-            self._writer.close()
-            self._restore(self._data)
-        self._leave()
-
-    def _finish(self):
-        rec = record.new(record.END, 4, self._node)
-        record.put32(rec, record.HEADER, self._state_crc())
-        self._append(rec)
-        self._close()
-        self.at.finished = True
-
-    def _close(self):
-        if self._writer is not None:
-            self._writer.sync()
-            self._writer.close()
-            self._writer = None
-        self._leave()
-        if self._gradient is not None:
-            self._gradient.close()
-        self._applier = self._gradient = self._mark = self._guards = None
-        if self._cache_file is not None:
-            files.remove(self._cache_file)
-        self.model.relayout(0)
-        self.model.trained = True
-
-    def _append(self, rec):
-        if self._writer is not None:
-            self._writer.append(rec)
+    @staticmethod
+    def _loop(engine):
+        while not engine.at.finished:
+            begun = clock.now()
+            if engine.advance():
+                yield engine.progress(clock.since(clock.now(), begun))

@@ -8,37 +8,37 @@ its length (kernel-wise normalization is named in arXiv 2411.04036; the formula 
 
 from array import array
 
+from ..board.integers import int8, root
 from ..net import arena as planner
 from ..net import words as L
 
+FACTORS = ("", "qas", "kernel")
 _MOST = 32767  # of a factor: almost 128 times the mean
 
 
 def factors(model, op, kind):
     """array('H') of the operator's channels, from the model file."""
-    values = [_inverse_square(r) for r in _scales(model, op)] if kind == "qas" else [
-        _length(model, op, c) for c in range(model.plan[L.op_base(op) + L.OUT_C])
-    ]  # fmt: skip
+    if kind == "qas":
+        values = [(1 << 24) // (r * r) for r in _scales(model, op)]
+    else:
+        channels = model.plan[L.op_base(op) + L.OUT_C]
+        values = [_length(model, op, c) for c in range(channels)]
     total = max(1, sum(values))
     return array("H", (min(_MOST, 256 * len(values) * v // total) for v in values))
-
-
-def _inverse_square(r):
-    return (1 << 24) // (r * r)
 
 
 def _scales(model, op):
     """Weight scales of the channels over the largest of them, Q8, at least 16."""
     plan = model.plan
     o = L.op_base(op)
-    found = []
+    scales = []
     for c in range(plan[o + L.OUT_C]):
         at = plan[o + L.M_OFF] + 4 * c
         mult = model.blob[at + 3] << 8 | model.blob[at + 2]
         shift = model.blob[plan[o + L.S_OFF] + c]
-        found.append(mult << ((shift ^ 128) - 96))  # shift is -31..30
-    most = max(1, max(found))
-    return [max(16, v * 256 // most) for v in found]
+        scales.append(mult << ((shift ^ 128) - 96))  # shift is -31..30
+    most = max(1, max(scales))
+    return [max(16, v * 256 // most) for v in scales]
 
 
 def _length(model, op, c):
@@ -46,19 +46,4 @@ def _length(model, op, c):
     o = L.op_base(op)
     row = planner.row_len(plan, o)
     at = plan[o + L.W_OFF] + c * row
-    total = 0
-    for i in range(at, at + row):
-        w = model.blob[i]
-        w = 256 - w if w > 127 else w
-        total += w * w
-    return root(total)
-
-
-def root(n):
-    """Rounded down."""
-    x = n
-    y = (x + 1) >> 1
-    while y < x:
-        x = y
-        y = (x + n // x) >> 1
-    return x
+    return root(sum(int8(model.blob[i]) ** 2 for i in range(at, at + row)))

@@ -7,9 +7,12 @@ largest |weight| in the model file (one threshold an operator).
 
 from array import array
 
+from ..board.integers import int8
 from ..net import arena as planner
-from ..net import one_operator as oneop
+from ..net import one_operator
 from ..net import words as L
+
+MASKS = ("", "random", "channel", "small", "large")
 
 _STREAM = 0x8100000  # the `a` of derive, plus the operator's TID
 _CHUNK = 64
@@ -17,35 +20,36 @@ _STRIDE = 40503  # 2^16 over the golden ratio: places of neighbouring groups are
 
 
 class Mask:
-    """select(op), then take() until it gives 0: so many indices in `found`. settings: of
-    options.py."""
+    """select(op), then take() until it gives 0: so many indices in `indices`.
 
-    def __init__(self, model, settings):
+    spec: that of a stage with a mask; ops: operators whose weights it trains.
+    """
+
+    def __init__(self, model, spec, seed, ops):
         self._model = model
-        self._kind = settings.mask
-        self._n = settings.one_in
-        self._seed = settings.seed
-        self.found = array("i", bytearray(4 * _CHUNK))
+        self._kind = spec["mask"]
+        self._n = spec.get("one_in", 10)
+        self._seed = seed
+        self.indices = array("i", bytearray(4 * _CHUNK))
         self._row = self._channels = self._total = self._at = self._key = self._limit = 0
         self._next = self._a = 0
         self._limits = bytearray(model.ops)
         if self._kind in ("small", "large"):
-            for op in settings.ops:
+            for op in ops:
                 self._limits[op] = self._threshold(op)
 
     def _threshold(self, op):
         counts = [0] * 129
         at = self._model.plan[L.op_base(op) + L.W_OFF]
-        total = oneop.weights(self._model.plan, op)
+        total = one_operator.weights(self._model.plan, op)
         blob = self._model.blob
         for i in range(at, at + total):
-            w = blob[i]
-            counts[256 - w if w > 127 else w] += 1
+            counts[abs(int8(blob[i]))] += 1
         order = range(129) if self._kind == "small" else range(128, -1, -1)
-        found = 0
+        passed = 0
         for limit in order:
-            found += counts[limit]
-            if found * self._n >= total:
+            passed += counts[limit]
+            if passed * self._n >= total:
                 return limit
 
     def select(self, op):
@@ -67,7 +71,7 @@ class Mask:
         return self._channel() if self._kind == "channel" else self._by_size()
 
     def _random(self):
-        found = self.found
+        indices = self.indices
         n = self._n
         key = self._key
         b = self._next
@@ -76,14 +80,14 @@ class Mask:
             i = b * n + (((b & 16383) * _STRIDE + key & 0xFFFF) * n >> 16)
             if i >= self._total:
                 break
-            found[count] = i
+            indices[count] = i
             count += 1
             b += 1
         self._next = b
         return count
 
     def _channel(self):
-        found = self.found
+        indices = self.indices
         row = self._row
         b = self._next
         count = 0
@@ -97,14 +101,14 @@ class Mask:
                 continue
             end = min(row, b % row + _CHUNK - count)
             for r in range(b % row, end):
-                found[count] = c * row + r
+                indices[count] = c * row + r
                 count += 1
                 b += 1
         self._next = b
         return count
 
     def _by_size(self):
-        found = self.found
+        indices = self.indices
         blob = self._model.blob
         limit = self._limit
         small = self._kind == "small"
@@ -115,7 +119,7 @@ class Mask:
             w = blob[at + b]
             w = 256 - w if w > 127 else w
             if w <= limit if small else w >= limit:
-                found[count] = b
+                indices[count] = b
                 count += 1
             b += 1
         self._next = b

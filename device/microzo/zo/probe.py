@@ -1,135 +1,244 @@
-"""Perturbations that the native `probe` has not: masked, Gaussian, below one LSB, around another
-point, along the last step.
+"""A probe: the losses of one sample with the trained values perturbed along a random direction.
 
-They are made in a copy of the trained values, which the passes run on; the values themselves stay
-untouched. A pass costs that copy and an update beside its forward.
+KernelSigns leaves everything to the C kernel `probe`. Copy makes the perturbed values in a copy
+of the state: masked, Gaussian, below one LSB, around another point, along the last step, or for an
+objective that the kernel does not know.
 """
 
 from array import array
 
-from ..board import memory
-from ..net import one_operator as oneop
 from ..net import words as L
-from .directions import Directions
 
+_WIDE, _ONE_SIDED, _KEEP_PRODUCTS = 1, 2, 4  # bits of the kernel's `mode`
 _LIMIT = 127 * 256
 
 
-class Prober:
-    """probe() stands in for that of the kernels. settings: options.Settings."""
+def keeps_products(plan, first, shared):
+    """True if the probes of a sample may share the products of operator `first` (SPEC.md, 4.2)."""
+    o = L.op_base(first)
+    return shared and plan[o + L.KIND] == L.DENSE and plan[o + L.OUT_C] <= L.KEPT
 
-    def __init__(self, model, settings, minus_last=False):
+
+class KernelSigns:
+    """One sign a value, made by the kernel while it reads the weights; loss: cross-entropy.
+
+    spec: that of a zeroth-order stage; shared: its probes see the same samples. After `measure`
+    out[0] is the loss with + and out[1] that with -, or one-sided 0 (Q12 nats).
+    """
+
+    last = None  # only Copy knows the last step
+
+    def __init__(self, model, spec, seed, shared):
         self._model = model
-        self.minus_last = minus_last
-        self._set = settings
-        self._len = len(model.state)
-        self._copy = array("h", memory.take("the perturbed copy", self._len))
-        self._copier = oneop.Copier(model.k)
-        self._no_error = array("i")
-        self._directions = Directions(model.k, settings.gauss)
-        self._pairs = array("i", bytearray(8 * self._directions.each))
-        self._update = array("i", (0, 0, 0, 0, 0))
-        self._down = self._directions.down + settings.eps_shift
-        self._mask = None
-        if settings.mask:
-            from .masks import Mask
+        self._seed = seed
+        mode = _WIDE if spec["wide"] else 0
+        size = 2
+        if keeps_products(model.plan, spec["first"], shared):
+            mode |= _KEEP_PRODUCTS
+            size = L.KEPT + 8
+        if not spec["antithetic"]:
+            mode |= _ONE_SIDED
+        self.out = array("i", bytearray(4 * size))
+        self._params = array(
+            "i",
+            (spec["first"], 0, 0, mode, bits(spec), spec["lo"], spec["hi"], spec["eps_shift"]),
+        )
+        self._clean = None
+        if not spec["antithetic"]:
+            self._clean = array("i", (spec["first"], 0, 0, mode, 0, 0, 0, 0))
 
-            self._mask = Mask(model, settings)
-            self._one = oneop.OneOp(model)
-            most = max(oneop.weights(model.plan, op) for op in settings.ops)
-            self._delta = array("h", memory.take("the steps of an operator", 2 * most))
-        self.last = None  # of guided.py: the step before
-        self.forget()
-        self.along_last = False
+    def select(self, lo, hi):
+        """Perturbs operators lo..hi-1 alone from now on."""
+        self._params[5] = lo
+        self._params[6] = hi
 
     def values(self, op, plain):
         """How many of an operator's `plain` values are perturbed."""
-        if self._mask is None or op not in self._set.ops:
-            return plain
-        return plain - oneop.weights(self._model.plan, op) + self._mask.count(op)
+        return plain
 
-    def probe(self, plan, blob, state, arena, params, out):
-        """The passes; the last is the - pass of an antithetic probe, if `minus_last`."""
-        k = self._model.k
-        passes = 1 if params[3] & 2 else 2
+    def begin(self, step):
+        """The trained values may have changed."""
+
+    def start(self, step, p):
+        """Takes the direction of probe p of a step."""
+        self._params[1] = self._model.k.derive(self._seed, step, p)
+
+    def sample(self):
+        """Another sample is in the arena."""
+        if len(self.out) > 2:
+            self.out[2] = 0  # the products that are kept belong to the sample before
+
+    def clean(self, label):
+        """Loss without a perturbation, Q12."""
+        m = self._model
+        self._clean[2] = label
+        m.k.probe(m.plan, m.blob, m.state, m.arena, self._clean, self.out)
+        return self.out[0]
+
+    def measure(self, label):
+        m = self._model
+        self._params[2] = label
+        m.k.probe(m.plan, m.blob, m.state, m.arena, self._params, self.out)
+
+    def rest(self):
+        """What the probe's samples together add to the sum of loss differences, Q12."""
+        return 0
+
+
+class Copy:
+    """Perturbs a copy of the state, in turn with + and -; the state itself stays untouched.
+
+    A pass costs that copy and an update beside its forward. objective: zo/objective.py; mask: a
+    Mask or None; minus_last: the - pass of a sample is always the later one.
+    """
+
+    def __init__(self, model, spec, seed, objective, minus_last=False):
+        from ..board import memory
+        from ..net import one_operator
+        from .directions import Directions
+
+        self._model = model
+        self._seed = seed
+        self._objective = objective
+        self._minus_last = minus_last
+        self._passes = 2 if spec["antithetic"] else 1
+        self._first = spec["first"]
+        self._lo = spec["lo"]
+        self._hi = spec["hi"]
+        self._what = bits(spec)
+        self._wide = spec["wide"]
+        self._sharp = spec.get("sharp", 0)
+        self._guided = spec.get("guided", 0)
+        self._state = array("h", memory.take("the perturbed copy", len(model.state)))
+        self._copier = one_operator.Copier(model.k)
+        self._directions = Directions(model.k, spec.get("direction") == "gauss")
+        self._pairs = array("i", bytearray(8 * self._directions.each))
+        self._params = array("i", (0, 0, 0, 0, 0))
+        self._down = self._directions.down + spec["eps_shift"]
+        self._mask = None
+        if spec.get("mask"):
+            from .masks import Mask
+
+            self._ops = moved(model.plan, spec)
+            self._mask = Mask(model, spec, seed, self._ops)
+            self._one = one_operator.OneOp(model)
+            most = max(one_operator.weights(model.plan, op) for op in self._ops)
+            self._delta = array("h", memory.take("the steps of an operator", 2 * most))
+        self.last = None  # a LastStep, for sharp and guided
+        if self._sharp or self._guided:
+            from .last_step import LastStep
+
+            self.last = LastStep(model.k, seed, spec["probes"])
+        self.out = array("i", (0, 0))
+        self._along_last = False
+        self._direction = self._holds = self._sign = 0
+
+    def select(self, lo, hi):
+        self._lo = lo
+        self._hi = hi
+
+    def values(self, op, plain):
+        if self._mask is None or op not in self._ops:
+            return plain
+        from ..net import one_operator
+
+        return plain - one_operator.weights(self._model.plan, op) + self._mask.count(op)
+
+    def begin(self, step):
+        self._holds = self._sign = 0
+
+    def start(self, step, p):
+        self._direction = self._model.k.derive(self._seed, step, p)
+        self._along_last = bool(self._guided and p == 0 and self.last.count)
+        self._objective.begin()
+
+    def sample(self):
+        """Nothing is kept from the sample before."""
+
+    def clean(self, label):
+        return self._objective.loss(self._model.state, self._first, label, self._wide, 1)
+
+    def measure(self, label):
+        out = self.out
         out[1] = 0
-        i = 1 if passes == 2 and self.sign(params) < 0 else 0
-        for _ in range(passes):
-            self.perturb(params, 1 - 2 * i)
-            self.run(params, params[0], self._model.ops)
-            out[i] = k.loss(plan, arena, params[2], self._no_error)
+        # begin with what the copy holds already: the first sign then costs no copy
+        i = 0
+        if self._passes == 2 and not self._minus_last and self._holds == self._direction:
+            i = 1 if self._sign < 0 else 0
+        for _ in range(self._passes):
+            self._perturb(1 - 2 * i)
+            out[i] = self._objective.loss(self._state, self._first, label, self._wide, i)
             i = 1 - i
 
-    def forget(self):
-        """The values may have changed."""
-        self._seed = self._sign = 0
+    def rest(self):
+        return self._objective.rest()
 
-    def sign(self, params):
-        """The perturbation of these params that the copy holds already, or +1."""
-        if self.minus_last or self._sign == 0 or self._seed != params[1]:
-            return 1
-        return self._sign
-
-    def run(self, params, first, last):
-        """Operators first..last-1 with the perturbed values."""
-        m = self._model
-        m.k.forward(m.plan, m.blob, self._copy, m.arena, first, last, params[3] & 1)
-
-    def sums(self, op, shift, sums):
-        """`stats` of an operator with the perturbed values, on its input in the arena."""
-        m = self._model
-        m.k.stats(m.plan, m.blob, self._copy, m.arena, op, shift, sums)
-
-    def perturb(self, params, sign):
+    def _perturb(self, sign):
         """The copy becomes the values + sign * perturbation, if it is not that already."""
-        if self._seed == params[1] and self._sign == sign:
+        if self._holds == self._direction and self._sign == sign:
             return
-        self._seed = params[1]
+        self._holds = self._direction
         self._sign = 0  # until it is whole
-        self._copier.copy(self._model.state, self._copy, self._len)
+        self._copier.copy(self._model.state, self._state, len(self._model.state))
         last = self.last
-        if self._set.sharp and last.count:
+        if self._sharp and last.count:
             for p in range(last.count):  # ahead: against the step that was made
-                self._add(params, last.seeds[p], -(last.coefs[p] * self._set.sharp >> 2))
-        if self.along_last:
+                self._add(last.seeds[p], -(last.coefs[p] * self._sharp >> 2))
+        if self._along_last:
             for p in range(last.count):
-                self._add(params, last.seeds[p], last.coefs[p] * sign)
+                self._add(last.seeds[p], last.coefs[p] * sign)
         else:
-            self._add(params, params[1], 256 * sign)
+            self._add(self._direction, 256 * sign)
         self._sign = sign
 
-    def _add(self, params, seed, coef):
+    def _add(self, seed, coef):
         """coef 256: a whole perturbation along the direction of the seed."""
         m = self._model
         pairs = self._pairs
         n = self._directions.fill(pairs, 0, seed, -coef >> self._down)
-        update = self._update
-        update[0] = params[5]
-        update[1] = params[6]
-        update[2] = params[4] if self._mask is None else params[4] & ~L.WEIGHTS
-        update[3] = n
-        if update[2]:
-            m.k.update(m.plan, m.blob, self._copy, m.arena, update, pairs)
+        params = self._params
+        params[0] = self._lo
+        params[1] = self._hi
+        params[2] = self._what if self._mask is None else self._what & ~L.WEIGHTS
+        params[3] = n
+        if params[2]:
+            m.k.update(m.plan, m.blob, self._state, m.arena, params, pairs)
         if self._mask is not None:
-            for op in self._set.ops:
-                if params[5] <= op < params[6]:
+            for op in self._ops:
+                if self._lo <= op < self._hi:
                     self._add_masked(op, pairs, n)
 
     def _add_masked(self, op, pairs, n):
         m = self._model
-        copy = self._copy
+        copy = self._state
         delta = self._delta
         mask = self._mask
-        self._copier.clear(m.state, delta, 2 * oneop.weights(m.plan, op))
+        self._copier.clear(m.state, delta, len(delta) * 2)
         self._one.select(op, 0)
         self._one.update(delta, pairs, n, 0)
         at = m.plan[L.op_base(op) + L.MASTER_OFF] >> 1
-        found = mask.found
         mask.select(op)
         n = mask.take()
         while n:
             for j in range(n):
-                i = found[j]
+                i = mask.indices[j]
                 v = copy[at + i] + delta[i]
                 copy[at + i] = _LIMIT if v > _LIMIT else -_LIMIT if v < -_LIMIT else v
             n = mask.take()
+
+
+TRAIN = ("weights", "biases", "scales")
+
+
+def bits(spec):
+    """Bits of words.WEIGHTS, BIASES, MULTIPLIERS for the `train` of a spec."""
+    return sum(1 << TRAIN.index(name) for name in spec["train"])
+
+
+def moved(plan, spec):
+    """Operators of a spec's lo..hi-1 whose weights are trained."""
+    return [
+        i
+        for i in range(spec["lo"], spec["hi"])
+        if "weights" in spec["train"] and plan[L.op_base(i) + L.MASTER_OFF] >= 0
+    ]

@@ -1,78 +1,113 @@
-"""Updates that the native `update` has not: masked, with a factor for every channel, rounded to
-whole weights."""
+"""Moves the trained values by the coefficients of a step's probes.
+
+KernelUpdate is one call of the C kernel. ShapedUpdate adds what that has not: Gaussian directions,
+masks, a factor for every channel, rounding to whole weights, the step before (guided).
+"""
 
 from array import array
 
 from ..board import memory
-from ..data import draw as sampling
+from ..data import draw
 from ..journal import record
-from ..methods.zo import ZoUpdate
 from ..net import arena as planner
-from ..net import one_operator as oneop
+from ..net import one_operator
 from ..net import words as L
-from ..recipes import options
-from .directions import Directions
+from .probe import bits, moved
 
+ROUNDS = ("", "nearest", "stochastic", "feedback")
+_PAIRS = 64  # of a call of the kernel
 _LIMIT = 127 * 256
 _FINE = 4  # bits below a master unit that a step keeps before its channel's factor
 
 
-class ShapedUpdate(ZoUpdate):
-    """Applies ZO and ELASTIC records of a stage with settings (options.py)."""
+def shaped(spec):
+    """True if a stage needs more than the kernel's update."""
+    return any(spec.get(key) for key in ("mask", "factors", "round", "guided")) or (
+        spec.get("direction") == "gauss"
+    )
 
-    def __init__(self, model, rec):
-        at = record.HEADER
-        seed = record.get32(rec, at + 4)
-        ZoUpdate.__init__(self, model, seed, rec[at + 2], rec[at + 3], rec[at + 1])
-        self._set = settings = options.Settings(model, rec)
-        self._directions = Directions(model.k, settings.gauss)
-        self._one = oneop.OneOp(model)
+
+class KernelUpdate:
+    """move(rec, at, n, lo, hi): the update of operators lo..hi-1 with the n coefficients at
+    rec[at]; the record's aux is the shift."""
+
+    def __init__(self, model, spec, seed):
+        self._model = model
+        self._seed = seed
+        self._what = bits(spec)
+        self._params = array("i", (0, 0, self._what, 0, 0))
+        self._pairs = array("i", bytearray(8 * _PAIRS))
+
+    def move(self, rec, at, n, lo, hi):
+        m = self._model
+        params = self._params
+        pairs = self._pairs
+        step = record.get32(rec, 4)
+        for p in range(n):
+            pairs[2 * p] = m.k.derive(self._seed, step, p)
+            pairs[2 * p + 1] = record.get16s(rec, at + 2 * p)
+        params[0] = lo
+        params[1] = hi
+        params[3] = n
+        params[4] = record.get16s(rec, 10)
+        m.k.update(m.plan, m.blob, m.state, m.arena, params, pairs)
+
+
+class ShapedUpdate(KernelUpdate):
+    """The same with mask, factors, round, direction or guided in the spec."""
+
+    def __init__(self, model, spec, seed):
+        from .directions import Directions
+
+        KernelUpdate.__init__(self, model, spec, seed)
+        self._guided = spec.get("guided", 0)
+        self._round = spec.get("round", "")
+        self._ops = moved(model.plan, spec)
+        self._directions = Directions(model.k, spec.get("direction") == "gauss")
+        self._one = one_operator.OneOp(model)
         self._mask = self._factors = self._delta = self._whole = None
-        most = max(oneop.weights(model.plan, op) for op in settings.ops) if settings.ops else 0
-        if settings.mask:
+        most = max([one_operator.weights(model.plan, op) for op in self._ops] or [0])
+        if spec.get("mask"):
             from .masks import Mask
 
-            self._mask = Mask(model, settings)
-        if settings.rows:
+            self._mask = Mask(model, spec, seed, self._ops)
+        if spec.get("factors"):
             from .factors import factors
 
-            self._factors = {op: factors(model, op, settings.rows) for op in settings.ops}
-        if settings.mask or settings.rows:
+            self._factors = {op: factors(model, op, spec["factors"]) for op in self._ops}
+        if spec.get("mask") or spec.get("factors"):
             self._delta = array("h", memory.take("the steps of an operator", 2 * most))
-            self._copier = oneop.Copier(model.k)
-        if settings.round in ("nearest", "stochastic"):
-            channels = max(model.plan[L.op_base(op) + L.OUT_C] for op in settings.ops)
+            self._copier = one_operator.Copier(model.k)
+        if self._round in ("nearest", "stochastic"):
+            channels = max([model.plan[L.op_base(op) + L.OUT_C] for op in self._ops] or [0])
             self._whole = memory.take("whole weights", max(most, 4 * channels))
 
-    def move(self, rec, at, n, one=0):
-        """As in ZoUpdate; a record of a guided stage has the coefficients of the step before in
-        its second half."""
+    def move(self, rec, at, n, lo, hi):
+        """A record of a guided stage has the coefficients of the step before in its second
+        half."""
         plan = self._model.plan
-        what = self._set.what
-        shift = min(31, record.get16s(rec, 10) + self._directions.down)
-        lo = one - 1 if one else self._lo
-        hi = one if one else self._hi
-        self._params[0] = lo
-        self._params[1] = hi
-        self._params[4] = shift
-        self._params[2] = what & ~L.WEIGHTS if self._delta is not None else what
-        if self._params[2]:
+        params = self._params
+        params[0] = lo
+        params[1] = hi
+        params[2] = self._what & ~L.WEIGHTS if self._delta is not None else self._what
+        params[4] = min(31, record.get16s(rec, 10) + self._directions.down)
+        if params[2]:
             self._each_group(rec, at, n, 0)
-        for op in self._set.ops:
+        for op in self._ops:
             if lo <= op < hi:
                 master = plan[L.op_base(op) + L.MASTER_OFF]
                 if self._delta is not None:
                     self._steps(op, rec, at, n)
                     self._merge(op, master)
-                self._round(op, master, record.get32(rec, 4))
+                self._round_off(op, master, record.get32(rec, 4))
 
     def _each_group(self, rec, at, n, fine):
-        """One call of update for every 64 streams of the step."""
+        """One call of update for as many whole directions as have room in its pairs."""
         m = self._model
         pairs = self._pairs
         count = 0
         step = record.get32(rec, 4)
-        fresh = n >> 1 if self._set.guided else n
+        fresh = n >> 1 if self._guided else n
         for p in range(n):
             coef = record.get16s(rec, at + 2 * p) << fine
             if p < fresh:
@@ -80,7 +115,7 @@ class ShapedUpdate(ZoUpdate):
             else:
                 seed = m.k.derive(self._seed, max(0, step - 1), p - fresh)
             count += self._directions.fill(pairs, count, seed, coef)
-            if count + self._directions.each > 64 or p == n - 1:
+            if count + self._directions.each > _PAIRS or p == n - 1:
                 if fine:
                     self._one.update(self._delta, pairs, count, self._params[4])
                 else:
@@ -91,7 +126,7 @@ class ShapedUpdate(ZoUpdate):
     def _steps(self, op, rec, at, n):
         """The operator's steps, in 1/16 of a master unit."""
         m = self._model
-        self._copier.clear(m.state, self._delta, 2 * oneop.weights(m.plan, op))
+        self._copier.clear(m.state, self._delta, 2 * one_operator.weights(m.plan, op))
         self._one.select(op, 0)
         self._each_group(rec, at, n, _FINE)
 
@@ -101,14 +136,14 @@ class ShapedUpdate(ZoUpdate):
         row = planner.row_len(self._model.plan, L.op_base(op))
         factors = self._factors[op] if self._factors is not None else None
         if mask is None:
-            for i in range(oneop.weights(self._model.plan, op)):
+            for i in range(one_operator.weights(self._model.plan, op)):
                 self._move_one(master, i, factors[i // row])
             return
         mask.select(op)
         n = mask.take()
         while n:
             for j in range(n):
-                i = mask.found[j]
+                i = mask.indices[j]
                 self._move_one(master, i, 256 if factors is None else factors[i // row])
             n = mask.take()
 
@@ -121,8 +156,8 @@ class ShapedUpdate(ZoUpdate):
         state[a] = v & 255
         state[a + 1] = v >> 8 & 255
 
-    def _round(self, op, master, step):
-        rule = self._set.round
+    def _round_off(self, op, master, step):
+        rule = self._round
         if not rule:
             return
         state = self._model.state
@@ -132,9 +167,7 @@ class ShapedUpdate(ZoUpdate):
         self._one.select(op, master, 1)
         if rule == "stochastic":
             for j in range(8):  # a sum of these is uniform over 256 values
-                self._pairs[2 * j] = self._model.k.derive(
-                    self._seed, sampling.DITHER, 8 * step + j
-                )
+                self._pairs[2 * j] = self._model.k.derive(self._seed, draw.DITHER, 8 * step + j)
                 self._pairs[2 * j + 1] = 1 << j
             self._one.update(state, self._pairs, 8, 1)
         self._one.round_off(state, self._whole)
@@ -142,7 +175,7 @@ class ShapedUpdate(ZoUpdate):
     def _fade(self, op, master):
         """What the last rounding to int8 left over loses an eighth."""
         state = self._model.state
-        for a in range(master, master + 2 * oneop.weights(self._model.plan, op), 2):
+        for a in range(master, master + 2 * one_operator.weights(self._model.plan, op), 2):
             rest = state[a]
             if rest < 128:
                 state[a] = rest - (rest >> 3)

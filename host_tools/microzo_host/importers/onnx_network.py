@@ -107,7 +107,7 @@ def _convert(g, node):
     if value is not None:
         g.constants[node.outputs[0]] = value
         return
-    cure = CURES.get(node.kind, "see docs/import.md for what can replace it")
+    cure = CURES.get(node.kind, "see docs/howto/import-your-model.md for what can replace it")
     g.run(node, HANDLERS.get(node.kind), cure)
 
 

@@ -70,7 +70,10 @@ def from_graph(graph, path, calib=None):
         problems.add(problem)
         problems.raise_if_any()
     lowering.run(
-        HANDLERS, lambda kind: CURES.get(kind, "see docs/import.md for what can replace it")
+        HANDLERS,
+        lambda kind: CURES.get(
+            kind, "see docs/howto/import-your-model.md for what can replace it"
+        ),
     )
     if not lowering.ops:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")

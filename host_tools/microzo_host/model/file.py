@@ -17,37 +17,10 @@ from microzo.net import check as plancheck
 from microzo.net import words as L
 
 from . import patches, safetensors
+from .fields import ARRAYS, HEADER, KIND_NAMES, RUN_TIME, STATE, VALUES
 
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
-KIND_NAMES = dict(
-    enumerate("conv depthwise dense avgpool maxpool add pad mean mul concat lut".split(), 1)
-)
 LIMIT = 1 << 30  # accumulators stay below this, see SPEC.md 1.2
-
-# Field of Model or Op -> word of the plan.
-HEADER = {
-    name.lower(): getattr(L, name)
-    for name in "CLASSES IN_TENSOR OUT_TENSOR LOGIT_MULT LOGIT_SHIFT N_TENSORS".split()
-} | {f"in_{x}": getattr(L, f"NET_IN_{x.upper()}") for x in ("h", "w", "c", "zp")}
-RUN_TIME = (L.ARENA_LEN, L.LOGITS_OFF, L.SCRATCH_OFF, L.SCRATCH_LEN, L.PIN_LEN, L.STATE_LEN)
-OP_FIELDS = {
-    name.lower(): getattr(L, name)
-    for name in (
-        "KIND FLAGS TID IN2 OUT IN_H IN_W IN_C OUT_H OUT_W OUT_C K_H K_W S_H S_W P_T P_B P_L P_R "
-        "IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX F B_MAX EPS_W EPS_B "
-        "MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT"
-    ).split()
-} | {"in1": L.IN}
-OFFSETS = {
-    "weight": L.W_OFF,
-    "bias": L.B_OFF,
-    "mults": L.M_OFF,
-    "shifts": L.S_OFF,
-    "lmults": L.L_OFF,
-    "lshifts": L.LS_OFF,
-    "stats": L.STAT_OFF,
-}
-STATE_WORDS = [L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF]
 
 
 @dataclasses.dataclass
@@ -303,12 +276,12 @@ def _tensors(model):
     plan[L.TABLE_OFF] = place("table", model.table)
     for i, op in enumerate(model.ops):
         record = plan[L.op_base(i) :][: L.OP_WORDS]
-        for field, word in OP_FIELDS.items():
+        for field, word in VALUES.items():
             record[word] = getattr(op, field)
-        for field, word in OFFSETS.items():
+        for field, word in ARRAYS.items():
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
-        record[STATE_WORDS] = -1
+        record[list(STATE)] = -1
     if model.covariance is not None:
         plan[L.COV_OFF] = place("input.covariance", model.covariance)
     for field, word in HEADER.items():
@@ -380,11 +353,11 @@ def _plan_and_blob(tensors, path):
 
 
 def _read_op(record, name, blob):
-    op = Op(name, **{field: int(record[word]) for field, word in OP_FIELDS.items()})
+    op = Op(name, **{field: int(record[word]) for field, word in VALUES.items()})
     if op.kind in WEIGHTED and record[L.STAT_OFF] != -1:
         op.stats = np.empty(0)
     for field, (shape, dtype) in _arrays(op).items():
-        setattr(op, field, _slice(blob, int(record[OFFSETS[field]]), shape, dtype))
+        setattr(op, field, _slice(blob, int(record[ARRAYS[field]]), shape, dtype))
     return op
 
 

@@ -4,15 +4,13 @@ need."""
 import dataclasses
 
 import microzo
-import microzo.net.arena
-import microzo.net.trainable
-import microzo.net.words
-import microzo.recipes.names
-import microzo.recipes.resolve
+from microzo.methods import method
+from microzo.net import arena, trainable
+from microzo.net import words as L
+from microzo.recipes import names, resolve
 
 from . import ram as ramplan
 
-L = microzo.net.words
 UNIT = 8  # bytes; trained values of an operator begin on multiples of it
 
 
@@ -32,7 +30,7 @@ class Alternative:
 def alternatives(path, samples, ram):
     """Every recipe with weights in RAM, then with weights mapped from ROMFS."""
     found = []
-    for recipe in microzo.recipes.names.RECIPES:
+    for recipe in names.RECIPES:
         for romfs in (False, True):
             try:
                 made = ramplan.predict(path, recipe, "auto", samples, ram, romfs)
@@ -47,9 +45,9 @@ def fewer(path, recipe, layers, samples, ram, romfs):
     """The largest "lastN" with fewer operators than `layers` chooses with which a recipe fits, or
     ""."""
     plan = microzo.load(str(path)).plan
-    if not any(stage["kind"] in microzo.recipes.resolve.CHOSEN for stage in recipe["stages"]):
+    if not any(method(stage["kind"]).perturbs for stage in recipe["stages"]):
         return ""
-    for n in range(len(microzo.net.trainable.choose(plan, layers)) - 1, 0, -1):
+    for n in range(len(trainable.choose(plan, layers)) - 1, 0, -1):
         try:
             if ramplan.predict(path, recipe, f"last{n}", samples, ram, romfs).fits:
                 return f"last{n}"
@@ -66,10 +64,10 @@ def cures(path, recipe, layers, made, others):
         found.append(f"--layers {last} fits")
     for romfs in (made.romfs, True):
         fitting = [a for a in others if a.romfs == romfs and _whole(a)]
-        names = [a.recipe for a in fitting if a.recipe != made.recipe]
-        if names:
+        others_fit = [a.recipe for a in fitting if a.recipe != made.recipe]
+        if others_fit:
             mapped = " --romfs" if romfs and not made.romfs else ""
-            found.append(f"recipes that fit{mapped}: {', '.join(names)}")
+            found.append(f"recipes that fit{mapped}: {', '.join(others_fit)}")
             break
     if found:
         return "; ".join(found)
@@ -97,7 +95,7 @@ def best_layers(path, samples, ram, romfs, recipe="spsa"):
     made = microzo.recipe(recipe)
     budget = ramplan.room(model, made, ram, romfs)
     best = (0, [])
-    ops = microzo.net.trainable.weighted(model.plan)
+    ops = trainable.weighted(model.plan)
     sizes = {op: _size(model, made, op, samples) for op in ops}
     for first in ops:
         needs = sum(ramplan.needs(model, _program(model, made, [first], samples)).values())
@@ -110,7 +108,7 @@ def best_layers(path, samples, ram, romfs, recipe="spsa"):
 
 
 def _program(model, recipe, ops, samples):
-    return microzo.recipes.resolve.resolve(model, recipe, ops, samples, True, None, None, False)
+    return resolve.resolve(model, recipe, ops, samples, True, None, None, False)
 
 
 def _size(model, recipe, op, samples):
@@ -136,7 +134,7 @@ def _fill(ops, sizes, space):
 def tails(model):
     """Convolutions whose output reaches the head through additions and pools alone."""
     plan = model.plan
-    head = microzo.net.trainable.head(plan)
+    head = trainable.head(plan)
     tensors = {plan[L.op_base(head) + L.IN]} if head >= 0 else set()
     found = []
     for op in range(head - 1, -1, -1):
@@ -156,12 +154,12 @@ def tail_refusal(path, samples, ram, romfs):
     model = microzo.load(str(path))
     tail = microzo.recipe("tail")
     heap = ram - ramplan.room(model, tail, ram, romfs)
-    stage = dict(tail["stages"][0], head=microzo.net.trainable.head(model.plan))
+    stage = dict(tail["stages"][0], head=trainable.head(model.plan))
     numbers = []
     for op in tails(model):
-        program = {"samples": samples, "train": samples, "stages": [dict(stage, conv=op)]}
+        program = {"samples": samples, "train": samples, "stages": [dict(stage, ops=[op])]}
         peak = heap + sum(ramplan.needs(model, program).values())
-        numbers.append(f"{microzo.net.arena.name(model.plan, op)} would need {peak:,} bytes")
+        numbers.append(f"{arena.name(model.plan, op)} would need {peak:,} bytes")
     return (
         "no tail: its closed form wants a convolution right before the head, its pool, or one ADD "
         "that is; "

@@ -3,29 +3,42 @@
 import ast
 import functools
 
-from microzo.methods import stages
+from microzo.methods import method
 
 from ..board import push
 
-# What a script such as train.py asks for, what chooses the program of a run, and what a board
+# What a script such as train.py asks for; what chooses the program of a run, which a board
 # forgets before the run begins.
-ROOTS = ("__init__", "data.cache", "data.sources", "net.load", "recipes.names", "train.trainer")
-PLANNING = ("train.start", "recipes.resolve", "net.trainable")
-FORGOTTEN = ("net.load", "recipes.names", *PLANNING)
+ROOTS = ("__init__", "data.cache", "data.sources", "methods.__init__", "train.trainer")
+PLANNING = ("net.load", "recipes.names", "recipes.resolve", "train.start")
+DECLARATIONS = ("_method", ".declaration")
 
 
-def modules(specs):
+def modules(stages):
     """Sorted names of the modules in RAM for these stages of a recipe."""
-    wanted = [*ROOTS, *PLANNING]
-    for spec in specs:
-        wanted += stages.code(spec)
-    found = set()
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found.add(name)
-            wanted += _imports(name)
-    return sorted(found - set(FORGOTTEN))
+    names = [*ROOTS]
+    for stage in stages:
+        names += method(stage["kind"]).modules(stage)
+        if stage["guard"] == "free":
+            names.append("zo.confidence")
+    return _closure(names)
+
+
+def planning(stages):
+    """Those in RAM beside them while the program is chosen, when free memory is measured."""
+    names = [*PLANNING, *(f"methods.{stage['kind']}" for stage in stages)]
+    return sorted(set(_closure(names)) - set(modules(stages)))
+
+
+def _closure(names):
+    waiting = list(names)
+    reached = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += _imports(name)
+    return sorted(reached)
 
 
 @functools.cache
@@ -33,16 +46,16 @@ def _imports(name):
     """Modules of the package that a module imports when it is loaded itself."""
     folder = push.package_folder()
     here = name.split(".")[:-1]
-    found = set()
+    names = set()
     path = folder.joinpath(*name.split(".")).with_suffix(".py")
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level + 1] + (node.module or "").split(".")
             base = [part for part in base if part]
-            names = [base] + [[*base, alias.name] for alias in node.names]
-            found |= {
+            targets = [base] + [[*base, alias.name] for alias in node.names]
+            names |= {
                 ".".join(parts)
-                for parts in names
+                for parts in targets
                 if parts and folder.joinpath(*parts).with_suffix(".py").is_file()
             }
-    return found
+    return names

@@ -1,6 +1,6 @@
 """All that `microzo plan` tells of a model, a recipe and a board: prediction, times, advice.
 
-docs/import.md has the fields of its JSON.
+docs/reference/plan.md has the fields of its JSON.
 """
 
 import dataclasses

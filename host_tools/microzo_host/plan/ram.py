@@ -11,24 +11,17 @@ import pathlib
 from array import array
 
 import microzo
-import microzo.journal.checkpoint
-import microzo.journal.file
-import microzo.journal.record
-import microzo.methods.stages
-import microzo.net.arena
-import microzo.net.trainable
-import microzo.net.words
-import microzo.recipes.options
-import microzo.recipes.resolve
-import microzo.train.start
-import microzo.train.trainer
+from microzo.journal import checkpoint
+from microzo.methods import method
+from microzo.net import arena
+from microzo.net import words as L
+from microzo.recipes import resolve
+from microzo.train import engine, start
 
 from ..board import info as board_info
 from ..board import push
 from ..demo import session
-from . import loaded
-
-L = microzo.net.words
+from . import loaded, work
 
 STATIC = 1264  # data and bss of MicroPython
 STACK = 8192  # set aside for the stack
@@ -59,7 +52,7 @@ DEFAULT_BOARD = "mps2-an386-256K"
 
 @dataclasses.dataclass
 class Prediction:
-    """What `microzo plan --json` writes; docs/import.md tells what each field is."""
+    """What `microzo plan --json` writes; docs/reference/plan.md tells what each field is."""
 
     recipe: str
     ram: int
@@ -93,8 +86,8 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     needed = needs(model, program)
     used = sum(fixed.values()) + RUNNING + sum(needed.values())
     after = needed["sample buffers"] // 2  # which a run takes after the cache has its share
-    passing = _passing(model.plan, program, needed["trained values"])
-    free = heap - used + after - microzo.train.trainer._CACHE_RESERVE
+    passing = _passing(model, program, needed["trained values"])
+    free = heap - used + after - engine.CACHE_RESERVE
     cache, cached_sample = _cache(model, program, free, passing)
     parts = {
         "data and bss": STATIC, "stack": STACK_USED, **fixed, "files and objects": RUNNING,
@@ -113,7 +106,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         cached_sample=cached_sample,
         needed=ram - space + sum(needed.values()),
         fits=sum(needed.values()) <= space,
-        macs_forward=_macs(model.plan, 0),
+        macs_forward=work.pass_macs(model.plan),
         macs_step=largest(_step_macs(model.plan, program)),
         stages=program["stages"],
         layers=_layers(model.plan),
@@ -121,16 +114,19 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
     )
 
 
-def _passing(plan, program, state):
-    """Bytes that are needed only while the buffers of a shaped stage are made, or while filters
-    are, before the peak."""
-    shaped = [stage for stage in program["stages"] if microzo.methods.stages.shaped(stage)]
-    if shaped:
-        return max(max(microzo.recipes.options.buffers(plan, s, state)) for s in shaped)
-    made = [
-        microzo.recipes.resolve.realign_buffers(plan, s) for s in program["stages"] if "alpha" in s
+def _passing(model, program, state):
+    """Bytes that are needed only while buffers of a stage are made, before the peak."""
+    plan = array("i", model.plan)
+    stages = [method(s["kind"]).memory(plan, s, state) for s in program["stages"]]
+    passing = max((stage.get("passing", 0) for stage in stages), default=0)
+    if passing:
+        return passing
+    statistics = [
+        needs["buffers"]
+        for needs, spec in zip(stages, program["stages"], strict=True)
+        if spec.get("realigns")
     ]
-    return max(made, default=0) - min(made, default=0)
+    return max(statistics, default=0) - min(statistics, default=0)
 
 
 def largest(pairs):
@@ -144,13 +140,13 @@ def largest(pairs):
 def room(model, recipe, ram, romfs):
     """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
     reserve. It is measured there while the code that chooses the program is loaded."""
-    fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.PLANNING)
-    return _heap(ram) - fixed - microzo.train.start.RESERVE
+    fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.planning(recipe["stages"]))
+    return _heap(ram) - fixed - start.RESERVE
 
 
 def needs(model, program):
     """program.needs of a run with a journal, and an arena that loading has made already."""
-    made = microzo.recipes.resolve.needs(model, program, False)
+    made = resolve.needs(model, program, False)
     made["activations"] = max(made["activations"], len(model.arena))
     return made
 
@@ -173,40 +169,15 @@ def _flash(model, path, program, needs, romfs):
     """Bytes of the files that are pushed, and of those that a run writes."""
     chosen = board_info.choose_module(session.BOARD, push.built_modules())
     size = pathlib.Path(path).stat().st_size
-    state = microzo.journal.checkpoint.HEADER_LEN + needs["trained values"]
+    state = checkpoint.HEADER_LEN + needs["trained values"]
     return {
         "package": sum(map(len, push.package_files().values())),
         "native module": chosen.stat().st_size if chosen else 0,
         "model in ROMFS" if romfs else "model": size,
         "adapted model": size,
-        "journal": journal_bytes(model.plan, program),
+        "journal": work.journal_bytes(model.plan, program, len(json.dumps(program))),
         "checkpoints": 3 * state + 2 * needs["gradients"],
     }
-
-
-def journal_bytes(plan, program):
-    """Length of the journal of a whole run (SPEC.md, section 5)."""
-    payloads = [plan[L.N_OPS], len(json.dumps(program)), 4]  # LAYOUT, RECIPE, END
-    for stage in program["stages"]:
-        kind = stage["kind"]
-        longer = kind == "node" or microzo.methods.stages.shaped(stage)
-        payloads.append((24 if longer else 16) + 2 * len(stage.get("operators", ())))  # STAGE
-        payloads += [16, 16] if stage["guard"] else [16]  # MARK, KEEP
-        if kind == "refilter":
-            first = L.op_base(0)
-            payloads.append(2 * plan[first + L.OUT_C] * microzo.net.arena.row_len(plan, first))
-        if kind in microzo.methods.stages.REALIGN:
-            payloads += [12 * plan[L.op_base(op) + L.OUT_C] for op in stage["ops"]]
-        elif kind in ("spsa", "entropy"):
-            each = 4 if stage.get("guided") else 2
-            payloads += [each * stage["probes"]] * stage["steps"]
-        elif kind == "elastic":
-            pairs = stage["probes"] * stage["samples"]
-            payloads += [4 + 2 * stage["probes"] + 2 * pairs] * stage["steps"]
-        else:
-            payloads += [4 + 2 * stage["batch"]] * stage["steps"]
-    frame = microzo.journal.record.HEADER + microzo.journal.record.CRC
-    return microzo.journal.file.HEADER_LEN + sum(payloads) + frame * len(payloads)
 
 
 def _resolve(model, recipe, layers, samples, room):
@@ -237,67 +208,33 @@ def _cache(model, program, room, passing):
     """(bytes of cached prefixes, in whole samples; bytes of one of them) of the stage that takes
     most of `room`. Stages behind realign have the bytes that were only `passing`, too."""
     most = 0, 0
-    for stage in program["stages"]:
-        if stage["kind"] not in microzo.methods.stages.REALIGN:
+    for spec in program["stages"]:
+        if not spec.get("realigns"):
             room += passing
             passing = 0
         plan = array("i", model.plan)
-        first = stage.get("first", 0)
-        pins = ()
-        if "conv" in stage:
-            pins = (stage["conv"],) if stage["conv"] >= 0 else ()
-            first = (*pins, stage["head"])[0]
-        microzo.net.arena.layout(plan, first, pins)
+        method(spec["kind"]).memory(plan, spec, 0)  # lays out its arena
         size = plan[L.PIN_LEN]
-        trained = program[
-            "samples" if stage["kind"] in microzo.methods.stages.REALIGN else "train"
-        ]
+        trained = program["samples" if spec.get("realigns") else "train"]
         most = max(most, (size * min(trained, max(0, room) // size), size))
     return most
-
-
-def _macs(plan, first):
-    return sum(microzo.net.arena.macs(plan, L.op_base(i)) for i in range(first, plan[L.N_OPS]))
-
-
-def _op_macs(plan, op):
-    return microzo.net.arena.macs(plan, L.op_base(op)) if op >= 0 else 0
 
 
 def _step_macs(plan, program):
     """(kind, multiply-accumulates of a step) with every prefix in the cache; a gradient counts
     as a pass of its operator."""
-    for stage in program["stages"]:
-        kind = stage["kind"]
-        if kind in microzo.methods.stages.REALIGN:  # on average: operators 0..op for every sample
-            passes = sum(_macs(plan, 0) - _macs(plan, op + 1) for op in stage["ops"])
-            yield kind, program["samples"] * passes // len(stage["ops"])
-        elif kind in ("spsa", "elastic", "entropy"):
-            passes = 2 * stage["probes"] if stage["sides"] == 2 else stage["probes"] + 1
-            head = stage["probes"] * _op_macs(plan, stage.get("head", -1))
-            yield kind, stage["samples"] * (passes * _macs(plan, stage["first"]) + head)
-        elif kind == "node":
-            conv, several = stage["conv"], stage.get("operators")
-            behind = (
-                microzo.net.trainable.kept(plan, conv)[-1] + 1
-            )  # where the probes of one start
-            noisy = _macs(plan, conv if several else behind)
-            passes = _macs(plan, conv) + 2 * stage["probes"] * noisy
-            made = sum(_op_macs(plan, op) for op in [*(several or [conv]), stage["head"]])
-            yield kind, stage["batch"] * (passes + made)
-        else:
-            conv, head = stage["conv"], stage["head"]
-            gradients = _op_macs(plan, conv) + _op_macs(plan, head)
-            yield kind, stage["batch"] * (_macs(plan, conv if conv >= 0 else head) + gradients)
+    for spec in program["stages"]:
+        steps = len(spec["ops"]) if spec.get("realigns") else spec["steps"]
+        yield spec["kind"], work.stage_macs(plan, spec, work.seen(spec, program), False) // steps
 
 
 def _layers(plan):
     rows = []
-    for i, o in enumerate(microzo.net.arena.bases(plan)):
+    for i, o in enumerate(arena.bases(plan)):
         rows.append({
             "op": i,
             "kind": L.KIND_NAMES[plan[o + L.KIND]],
             "output": [plan[o + w] for w in (L.OUT_H, L.OUT_W, L.OUT_C)],
-            "macs": microzo.net.arena.macs(plan, o),
+            "macs": arena.macs(plan, o),
         })  # fmt: skip
     return rows

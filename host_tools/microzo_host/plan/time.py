@@ -11,14 +11,12 @@ or branches are not in them.
 import json
 import pathlib
 
-import microzo.methods.stages
-import microzo.net.arena
-import microzo.net.trainable
-import microzo.net.words
+from microzo.net import arena
+from microzo.net import words as L
 
 from ..board import push
+from . import work
 
-L = microzo.net.words
 TABLE = pathlib.Path(__file__).parents[1] / "data" / "assets" / "costs.json"
 BENCH = push.ROOT / "build" / "bench" / "costs.json"
 # Python of refilter, on the M4 (tests/e2e/test_steptime.py): instructions of a product of two
@@ -41,7 +39,7 @@ class Costs:
         self.python = table["python"]
         counts = table["cores"][core]
         self._node_output = counts["node"]
-        self._ops = [_Operator(plan, o, counts) for o in microzo.net.arena.bases(plan)]
+        self._ops = [_Operator(plan, o, counts) for o in arena.bases(plan)]
         self._plan = plan
 
     def passes(self, first=0, last=None, perturbed=()):
@@ -49,69 +47,33 @@ class Costs:
         ops = range(first, len(self._ops) if last is None else last)
         return sum(self._ops[i].forward + (i in perturbed) * self._ops[i].perturb for i in ops)
 
-    def update(self, ops, pairs):
-        """One update of the weights of `ops` by so many pairs."""
-        return pairs * sum(self._ops[i].update for i in ops)
+    def stage(self, spec, samples):
+        """All steps of a resolved stage, with every prefix in the cache."""
+        return sum(self._item(item) for item in work.items(self._plan, spec, samples))
 
-    def step(self, stage, samples):
-        """One step of a stage of a program, with every prefix in the cache."""
-        kind = stage["kind"]
-        if kind in microzo.methods.stages.REALIGN:
-            each = [self.passes(0, op + 1) + self._ops[op].stats for op in stage["ops"]]
-            mean = samples * (sum(each) // len(each) + self.python)
-            if kind == "realign":
-                return mean
-            return (mean * len(each) + self._filters(stage, samples)) // (len(each) + 1)
-        if kind in ("spsa", "elastic", "entropy"):
-            return self._zeroth(stage)
-        if kind == "node":
-            return self._node(stage)
-        first = stage["conv"] if stage["conv"] >= 0 else stage["head"]
-        each = self.passes(first) + self._gradients(stage) + self.python
-        return stage["batch"] * each + self._apply(stage)
+    def step(self, spec, samples):
+        """One step of a resolved stage, on average."""
+        return self.stage(spec, samples) // spec["steps"]
 
-    def _filters(self, stage, samples):
-        o = L.op_base(0)
-        k = microzo.net.arena.row_len(self._plan, o)
-        solved = k**3 // 6 + 2 * self._plan[o + L.OUT_C] * k * k
-        products = samples * stage["patches"] * k * (k + 1) // 2
-        return PRODUCT * products + SOLVE * solved
-
-    def _zeroth(self, stage):
-        first, ops, probes = stage["first"], stage["ops"], stage["probes"]
-        moved = [max(ops, key=lambda i: self._ops[i].perturb)] if stage["by_layer"] else ops
-        clean, noisy = self.passes(first), self.passes(first, None, moved)
-        if stage["sides"] == 2:
-            each = probes * (2 * noisy + self._gradients(stage) + self.python)
-        else:
-            each = clean + probes * noisy + (probes + 1) * self.python
-        return stage["samples"] * each + self.update(moved, probes) + self._apply(stage)
-
-    def _node(self, stage):
-        conv, probes = stage["conv"], stage["probes"]
-        several = stage.get("operators")
-        ops = several or [conv]
-        each = self.passes(conv) + self._gradients(stage) + self.python
-        nodes = round(self._node_output * sum(self._ops[op].outputs for op in ops))
-        # for several, five calls an operator and probe: about those of another stage's sample
-        python = len(ops) * self.python
-        behind = (
-            microzo.net.trainable.kept(self._plan, conv)[-1] + 1
-        )  # where the probes of one start
-        probe = 2 * self.passes(conv if several else behind) + nodes + python
-        return stage["batch"] * (each + probes * probe) + self._apply(stage)
-
-    def _gradients(self, stage):
-        return sum(self._ops[i].gradient for i in _exact(stage))
-
-    def _apply(self, stage):
-        return sum(self._ops[i].apply for i in _exact(stage))
-
-
-def _exact(stage):
-    """Operators whose gradient the stage makes."""
-    ops = stage.get("operators") or [stage.get("conv", -1)]
-    return [i for i in [*ops, stage.get("head", -1)] if i >= 0]
+    def _item(self, item):
+        kind, op, times = item[:3] if len(item) > 2 else (item[0], 0, item[1])
+        if kind == "pass":
+            return item[3] * self.passes(item[1], item[2], item[4])
+        if kind == "sample":
+            return times * self.python
+        if kind == "patches":
+            k = arena.row_len(self._plan, L.op_base(op))
+            return PRODUCT * times * k * (k + 1) // 2
+        if kind == "solve":
+            k = arena.row_len(self._plan, L.op_base(op))
+            return SOLVE * (k**3 // 6 + 2 * self._plan[L.op_base(op) + L.OUT_C] * k * k)
+        if kind == "nodes":
+            return round(times * self._node_output * self._ops[op].outputs)
+        if kind == "stats":
+            return times * (self._ops[op].forward + self._ops[op].stats)
+        if kind in ("update", "gradient", "apply"):
+            return times * getattr(self._ops[op], kind)
+        return 0  # a prefix is in the cache, a record costs little
 
 
 class _Operator:
@@ -119,9 +81,9 @@ class _Operator:
 
     def __init__(self, plan, o, table):
         made = table[L.KIND_NAMES[plan[o + L.KIND]]]
-        macs = microzo.net.arena.macs(plan, o)
-        weights = microzo.net.arena.row_len(plan, o) * plan[o + L.OUT_C]
-        self.outputs = microzo.net.arena.out_size(plan, o)
+        macs = arena.macs(plan, o)
+        weights = arena.row_len(plan, o) * plan[o + L.OUT_C]
+        self.outputs = arena.out_size(plan, o)
         self.forward = round(
             made["macs"] * macs + made["outputs"] * self.outputs + made["weights"] * weights
         )

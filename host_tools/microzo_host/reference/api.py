@@ -229,19 +229,19 @@ def tail_grad(plan, blob, state, arena, op, head, err, grad):
     require(o.kind == L.CONV and head.kind == L.DENSE, "the tail is a CONV and a DENSE")
     at = head.index - 1
     last = net.op(at) if at > o.index else None
-    pool = last if last and _averages(last) and last.target == head.source else None
+    pool = last if last and _averages(last) and last.out_id == head.in_id else None
     at -= pool is not None
     gate = net.op(at) if at > o.index else o
     if gate is not o:
         require(
             gate.kind == L.ADD
             and not gate.flags & (L.SPREAD_HW | L.SPREAD_C)
-            and o.target in (gate.source, gate.source2),
+            and o.out_id in (gate.in_id, gate.in2_id),
             "between the tail's CONV and DENSE may be an ADD and an average",
         )
     chain = [gate, pool, head] if pool else [gate, head]
     for one, other in itertools.pairwise(chain):
-        require(one.target == other.source, "the tail is not connected")
+        require(one.out_id == other.in_id, "the tail is not connected")
     require(head.index > o.index, "the tail is not connected")
     require(
         (gate.out_h, gate.out_w, gate.out_c) == (o.out_h, o.out_w, o.out_c)

@@ -6,16 +6,8 @@ import numpy as np
 
 from microzo.net import words as L
 
-OP_FIELDS = {
-    name.lower(): getattr(L, name)
-    for name in (
-        "KIND FLAGS TID IN_OFF IN2_OFF OUT_OFF IN_H IN_W IN_C OUT_H OUT_W OUT_C"
-        " K_H K_W S_H S_W P_T P_B P_L P_R IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX"
-        " W_OFF B_OFF M_OFF S_OFF L_OFF LS_OFF STAT_OFF F B_MAX EPS_W EPS_B"
-        " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT"
-    ).split()
-}
-OP_FIELDS.update(in2=L.IN2, source=L.IN, source2=L.IN2, target=L.OUT)
+from ..model import fields
+
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 POOLS = (L.AVGPOOL, L.MAXPOOL)
 TWO_INPUTS = (L.ADD, L.MUL, L.CONCAT)
@@ -78,9 +70,10 @@ class Net:
             "not a plan of this version",
         )
         self.n_ops = int(words[L.N_OPS])
-        require(1 <= self.n_ops <= 255 and len(words) >= L.op_base(self.n_ops), "the plan is cut")
+        require(1 <= self.n_ops <= fields.MAX_OPS, "the plan is cut")
+        require(len(words) >= L.op_base(self.n_ops), "the plan is cut")
         self.classes = int(words[L.CLASSES])
-        require(1 <= self.classes <= 1024, "classes out of range")
+        require(1 <= self.classes <= fields.MAX_CLASSES, "classes out of range")
         self.blob = None if blob is None else readable(blob)
         self.state = None if state is None else access(state)
         self.arena = None if arena is None else access(arena)
@@ -93,7 +86,7 @@ class Net:
         """Operator `index`, checked: its words in lower case, and k = row length."""
         require(0 <= index < self.n_ops, "no such operator")
         base = L.op_base(index)
-        words = {name: int(self.words[base + word]) for name, word in OP_FIELDS.items()}
+        words = {name: int(self.words[base + word]) for name, word in fields.OPERATOR.items()}
         o = SimpleNamespace(**words, index=index, **derived(SimpleNamespace(**words)))
         check_shape(o)
         if o.weighted:
@@ -108,12 +101,7 @@ class Net:
     def check_scratch(self, o):
         """The scratch is large enough, and apart from the operator's tensors and the logits."""
         offset, length = int(self.words[L.SCRATCH_OFF]), int(self.words[L.SCRATCH_LEN])
-        if o.kind == L.DWCONV:
-            need = 32 * o.k + 8 * (o.in_w + o.p_l + o.p_r) * o.k_h + 128
-        elif o.kind == L.CONV:
-            need = max(22 * (o.k + 3 & ~3) + 128, 3072)
-        else:
-            need = 12 * (o.k + 3 & ~3) + 128
+        need = scratch_bytes(o)
         require(length >= need, "SCRATCH_LEN is too small")
         scratch = part(self.arena, offset, length // 4, np.int32)[: need // 4]
         for tensor in (self.input(o), self.output(o), self.logits()):
@@ -132,7 +120,7 @@ class Net:
         else:
             shape = (1, 1) if o.flags & L.SPREAD_HW else (o.in_h, o.in_w)
             shape += (1 if o.flags & L.SPREAD_C else o.in_c,)
-        constant = o.in2 == -1 and o.kind != L.CONCAT
+        constant = o.in2_id == -1 and o.kind != L.CONCAT
         count = shape[0] * shape[1] * shape[2]
         buf, offset = (self.blob, o.w_off) if constant else (self.arena, o.in2_off)
         return part(buf, offset, count, np.int8).reshape(shape)
@@ -206,6 +194,15 @@ class Net:
 def _safe(scale):
     mult, shift = scale
     return np.maximum(mult.astype(np.int64), 0), np.clip(shift.astype(np.int64), -31, 30)
+
+
+def scratch_bytes(o):
+    """Scratch that an operator with weights needs (SPEC.md, 3.1)."""
+    if o.kind == L.DWCONV:
+        return 32 * o.k + 8 * (o.in_w + o.p_l + o.p_r) * o.k_h + 128
+    if o.kind == L.CONV:
+        return max(22 * (o.k + 3 & ~3) + 128, 3072)
+    return 12 * (o.k + 3 & ~3) + 128
 
 
 def check_shape(o):

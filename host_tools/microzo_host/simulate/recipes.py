@@ -3,8 +3,7 @@
 import json
 
 import microzo
-import microzo.methods.stages
-import microzo.recipes.names
+from microzo.methods import method
 
 
 def recipe_of(name):
@@ -15,9 +14,7 @@ def recipe_of(name):
     for other in others:
         more = microzo.recipe(other)
         stages, before = more["stages"], list(made["stages"])
-        while (
-            stages and stages[0]["kind"] in microzo.methods.stages.REALIGN and stages[0] in before
-        ):
+        while stages and not method(stages[0]["kind"]).perturbs and stages[0] in before:
             stages = stages[1:]
         made["stages"] += stages
         if "split" in more:
@@ -34,20 +31,31 @@ def settings(recipe, changes):
         if not found:
             raise ValueError(f"{text!r} is no change: write stage.setting=value")
         *stage, key = path.split(".")
-        value = int(value) if value.lstrip("-").isdigit() else value
         targets = [s for s in made["stages"] if s["kind"] in stage] if stage else [made]
-        optional = stage and key in microzo.recipes.names.OPTIONAL
-        targets = [t for t in targets if key in t or optional and "sides" in t]
+        targets = [t for t in targets if key in (_rows(t["kind"]) if stage else t)]
         if not targets:
             raise ValueError(f"recipe {made['name']} has no setting {path}: {_known(made)}")
         for target in targets:
-            target[key] = value
+            target[key] = _value(_rows(target["kind"])[key][1] if stage else 0, value)
     return made
+
+
+def _rows(kind):
+    """{name: row} of the settings of a method."""
+    declared = method(kind)
+    return {row[0]: row for row in declared.settings + declared.options}
+
+
+def _value(default, text):
+    """Several words are separated by commas, ``spsa.train=weights,biases``."""
+    if isinstance(default, tuple):
+        return text.split(",")
+    return int(text) if text.lstrip("-").isdigit() else text
 
 
 def _known(made):
     """The settings that a recipe may be given, as a clause."""
     kinds = dict.fromkeys(stage["kind"] for stage in made["stages"])
     own = [key for key in made if key not in ("name", "stages")]
-    found = [f"{kind}.({' '.join(microzo.recipes.names.keys(kind))})" for kind in kinds]
+    found = [f"{kind}.({' '.join(sorted(_rows(kind)))})" for kind in kinds]
     return f"it has {', '.join(own + found)}"

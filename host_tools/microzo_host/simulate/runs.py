@@ -10,7 +10,7 @@ import zlib
 
 import microzo
 
-from ..plan import cost
+from ..plan import work
 from . import cluster, jobs, store
 
 
@@ -38,7 +38,7 @@ def perform(run):
     """
     model = jobs.model_of(run)
     trainer = microzo.Trainer(model, recipe=json.loads(run.made), seed=run.seed)
-    ram = trainer.plan(run.samples).total
+    ram = trainer.memory(run.samples).total
     warnings = set()
     for step in trainer.run(microzo.ArrayData(*jobs.adaptation(run, run.samples))):
         warnings.add(step.warning)
@@ -48,8 +48,8 @@ def perform(run):
         right,
         accuracy=jobs.percent(right),
         state_crc=zlib.crc32(model.state) & 0x3FFFFFFF,
-        forwards=cost.forwards(trainer.program),
-        macs=cost.macs(model.plan, trainer.program),
+        forwards=work.forwards(model.plan, trainer.program),
+        macs=work.macs(model.plan, trainer.program),
         ram_bytes=ram,
         outcomes=trainer.outcomes(),
         warnings=sorted(warnings - {""}),

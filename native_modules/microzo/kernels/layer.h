@@ -34,19 +34,8 @@ typedef struct {
 } mz_net_t;
 
 typedef struct {
-    // The operator's words of the plan, in their order; mz_layer_load copies them
-    int32_t kind, flags, tid, in_id, in2_id, out_id;
-    int32_t in_off, in2_off, out_off;
-    int32_t in_h, in_w, in_c;
-    int32_t out_h, out_w, out_c;
-    int32_t k_h, k_w, s_h, s_w;
-    int32_t p_t, p_b, p_l, p_r;
-    int32_t in_zp, in2_zp, out_zp, act_min, act_max;
-    int32_t w_off, b_off, m_off, s_off, l_off, ls_off, stat_off;
-    int32_t f, b_max, eps_w, eps_b;
-    int32_t master_off, bias_off, ms_off;
-    // ADD; the last two also of MUL and MEAN
-    int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
+    // The operator's words of the plan, in their order; mz_layer_load copies them.
+    MZ_LAYER_WORDS
     // Sizes
     int32_t in_size, in2_size, out_size;
     int32_t scratch_len; // bytes of it that are this operator's

@@ -11,10 +11,8 @@ int32_t mz_finish(const mz_net_t *net);
 // Whether the last operator fits the logits: to be checked before a pass that ends there.
 int32_t mz_end_check(const mz_net_t *net);
 int32_t mz_class(const mz_net_t *net);
-// Operators with more outputs keep nothing.
-#define MZ_KEPT 128
 // Loss of the two passes with opposite signs, or of the first alone. With MZ_MODE_KEEP the products
-// of the first operator follow in `out`, see mz_dense_passes.
+// of the first operator follow in `out`, see mz_dense_passes; with more than MZ_KEPT nothing does.
 int32_t mz_probe(const mz_net_t *net, int32_t first, mz_pass_t *pass, int32_t label, int32_t *out);
 
 #endif

@@ -35,7 +35,7 @@ MZ_RARE void mz_view_open(mz_view_t *view, const mz_layer_t *layer, int32_t inde
         view->bias_sign = pass->sign;
         view->bias_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid + 1);
     }
-    if ((pass->what & MZ_WHAT_SCALES) && layer->state_mult != NULL) {
+    if ((pass->what & MZ_WHAT_MULTIPLIERS) && layer->state_mult != NULL) {
         view->scale_sign = pass->sign;
         view->scale_stream = mz_stream(pass->seed, 4 * (uint32_t)layer->tid + 3);
     }

@@ -9,10 +9,6 @@ enum {
     MZ_MODE_WIDE = 1, // 16w8a
     MZ_MODE_ONE_SIDED = 2,
     MZ_MODE_KEEP = 4, // of mz_probe
-    MZ_WHAT_WEIGHTS = 1,
-    MZ_WHAT_BIASES = 2,
-    MZ_WHAT_SCALES = 4,
-    MZ_WHAT_ALL = 7,
 };
 
 typedef struct {

@@ -1,3 +1,4 @@
+// Generated from native_modules/microzo/words.toml by boards/tools/words.py; do not edit.
 // The words of a plan (SPEC.md section 3) by name.
 #ifndef MZ_PLAN_H
 #define MZ_PLAN_H
@@ -9,8 +10,6 @@
 enum {
     MZ_HEADER_WORDS = 32,
     MZ_OP_WORDS = 48,
-    MZ_MAX_OPS = 255,
-    MZ_MAX_CLASSES = 1024,
 };
 
 enum {
@@ -93,6 +92,13 @@ enum {
     MZ_O_SHIFT = 47,
 };
 
+// The words of an operator in their order: the first fields of mz_layer_t.
+#define MZ_LAYER_WORDS \
+    int32_t kind, flags, tid, in_id, in2_id, out_id, in_off, in2_off, out_off, in_h, in_w, in_c, \
+    out_h, out_w, out_c, k_h, k_w, s_h, s_w, p_t, p_b, p_l, p_r, in_zp, in2_zp, out_zp, act_min, \
+    act_max, w_off, b_off, m_off, s_off, l_off, ls_off, stat_off, f, b_max, eps_w, eps_b, \
+    master_off, bias_off, ms_off, mult1, shift1, mult2, shift2, add_mult, add_shift;
+
 enum {
     MZ_CONV = 1,
     MZ_DWCONV = 2,
@@ -112,6 +118,20 @@ enum {
     MZ_FLAG_ROUND_ONCE = 2,
     MZ_FLAG_SPREAD_HW = 4,
     MZ_FLAG_SPREAD_C = 8,
+};
+
+// What of an operator is trained, perturbed or updated.
+enum {
+    MZ_WHAT_WEIGHTS = 1,
+    MZ_WHAT_BIASES = 2,
+    MZ_WHAT_MULTIPLIERS = 4,
+    MZ_WHAT_ALL = 7,
+};
+
+enum {
+    MZ_MAX_OPS = 255, // operators of a plan
+    MZ_MAX_CLASSES = 1024, // logits
+    MZ_KEPT = 128, // products that a probe keeps at most
 };
 
 #endif

@@ -291,7 +291,7 @@ void mz_update(const mz_layer_t *l, int32_t what, const int32_t *pairs, int32_t 
     if ((what & MZ_WHAT_BIASES) && l->state_bias != NULL) {
         update_channels(l, false, pairs, n, shift);
     }
-    if ((what & MZ_WHAT_SCALES) && l->state_mult != NULL) {
+    if ((what & MZ_WHAT_MULTIPLIERS) && l->state_mult != NULL) {
         update_channels(l, true, pairs, n, shift);
     }
 }

@@ -1,0 +1,252 @@
+"""What every stage of a run is made of: the run it belongs to, where its samples come from, the
+loop over them.
+
+The engine asks a stage for one step at a time: `estimate(step)` fills `record` and changes nothing
+of the model, `apply(record)` does. Replay gives `replay` the records of a journal.
+"""
+
+from ..data import draw
+from ..journal import record
+
+
+class Run:
+    """What the stages of a run share. seed: of the run; gradient: buffers of exact gradients, or
+    None before the first stage that has them."""
+
+    def __init__(self, model, program, seed, board_id):
+        self.model = model
+        self.program = program
+        self.seed = seed
+        self.board_id = board_id
+        self.gradient = None
+
+    def stage_seed(self, index):
+        return self.model.k.derive(self.seed, draw.STAGE, index)
+
+    def gradient_for(self, operators, head, first):
+        """Zeroed GradientBuffers of these operators and the head; passes start at `first`."""
+        from .gradient import GradientBuffers
+
+        old = self.gradient
+        if old is not None and old.fits(operators, head):
+            old.clear()
+            old.start(first)
+        else:
+            if old is not None:
+                self.gradient = None
+                old.close()  # its buffers make room
+            self.gradient = GradientBuffers(self.model, operators, head, first)
+        return self.gradient
+
+    def close(self):
+        if self.gradient is not None:
+            self.gradient.close()
+            self.gradient = None
+
+
+class Drawn:
+    """Samples of the run's draw. load(g) puts the g-th of the stage into the arena, ready for the
+    stage's first operator; then index is its place in the data, label its class (0 where there
+    are none)."""
+
+    def __init__(self, index, label, loader, order):
+        self._index = index
+        self._labels = label
+        self._loader = loader
+        self._order = order
+        self.count = len(index)
+        self.index = self.label = 0
+
+    def load(self, g):
+        j = g if self._order is None else self._order.at(g)
+        self._loader.load(j)
+        self.index = self._index[j]
+        if self._labels is not None:
+            self.label = self._labels[j]
+
+    def load_first(self, j):
+        """The sample at place j of the draw, whatever the order."""
+        self._loader.load(j)
+
+    def show(self, label):
+        """The class of a live sample, in place of those of the draw."""
+        self._labels = None
+        self.label = label
+
+    def close(self):
+        self._loader.close()
+
+
+class Recorded:
+    """Samples whose indices stand in a record, read from the data again; load(i) as of Drawn."""
+
+    def __init__(self, model, data, first, wide):
+        self._model = model
+        self._data = data
+        self._first = first
+        self._wide = wide
+        self._sample = bytearray(model.sample_len)
+        self._rec = None
+        self._at = 0
+        self.index = self.label = 0
+
+    def read(self, rec, at):
+        """The indices are 16-bit, from byte `at` of the record on."""
+        self._rec = rec
+        self._at = at
+
+    def load(self, i):
+        m = self._model
+        self.index = record.get16(self._rec, self._at + 2 * i)
+        if self.index >= len(self._data):
+            raise ValueError(
+                "the journal names sample %d of %d: give it the data it was trained with"
+                % (self.index, len(self._data))
+            )
+        self.label = self._data.read_into(self.index, self._sample)
+        if self.label is None or not 0 <= self.label < m.classes:
+            raise ValueError("sample %d has no label that the model knows" % self.index)
+        m.k.input(m.plan, m.blob, m.arena, self._sample)
+        if self._first:
+            m.k.forward(m.plan, m.blob, m.state, m.arena, 0, self._first, self._wide)
+
+    def close(self):
+        """Nothing is kept."""
+
+
+class Stage:
+    """A stage of a run; derived classes have begin, take, finish and apply.
+
+    seed: of the stage. steps; per_step: samples of a step; record: of the last step; sizes: octets
+    of the STAGE record, measured by calibrate; sample_loss (Q12) of the last sample; loss (Q12
+    sum over the step), count, correct (-1: unknown) and flat (all loss differences were 0) of the
+    last step.
+    """
+
+    clean = True  # an interrupted estimate leaves nothing to undo
+    shuffled = True  # every pass over the samples is in another order
+    flat = False
+    wide = 0
+    record = None
+
+    def __init__(self, run, spec, seed):
+        self.model = run.model
+        self.spec = spec
+        self.seed = seed
+        self.steps = spec["steps"]
+        self.per_step = 1
+        self.sizes = bytearray(0)
+        self.samples = None
+        self.loss = self.count = self.sample_loss = 0
+        self.correct = -1
+        self._recorded = None
+        self._taken = 0
+
+    # what a derived class has
+
+    def first(self):
+        """Operator that the stage's passes start from."""
+        return 0
+
+    def place(self):
+        """Lays out the arena for the stage's passes."""
+        self.model.relayout(self.first())
+
+    def calibrate(self):
+        """Measures what `sizes` holds, before the first step of the stage."""
+
+    def resume(self, sizes):
+        """Takes the step sizes of a STAGE record; ValueError if it is not of this stage."""
+        if len(sizes) != len(self.sizes) or any(n > 31 for n in sizes):
+            raise ValueError("the journal is damaged: the step sizes do not suit their stage")
+        self.sizes[:] = sizes
+
+    def begin(self, step):
+        """Before the first sample of a step."""
+
+    def take(self, step, i):
+        """Sample i of a step, which is in the arena."""
+
+    def finish(self, step):
+        """After the last: fills `record`."""
+
+    def apply(self, rec):
+        """Changes the model by a record of the stage, of this run or from a journal."""
+
+    # what the engine uses
+
+    def prepare(self, data, index, label, cache):
+        """Takes samples `index` of the data; cache: (bytes or None, file or None) for what of
+        them can be computed once."""
+        from ..data.cache import Loader
+
+        self.place()
+        order = draw.Order(self.model.k, len(index), self.seed) if self.shuffled else None
+        loader = Loader(self.model, data, index, self.first(), cache, self.wide)
+        self.samples = Drawn(index, label, loader, order)
+
+    def estimate(self, step):
+        """One step's record; nothing of the model changes until it is applied."""
+        load = self.samples.load
+        g = step * self.per_step if self.shuffled else 0
+        self.begin(step)
+        for i in range(self.per_step):
+            load(g + i)
+            self.take(step, i)
+        self.finish(step)
+
+    def add(self, step, label):
+        """estimate by one live sample; True when the record is complete."""
+        i = self._taken
+        if i == 0:
+            self.begin(step)
+        self.samples.show(label)
+        self.samples.load(0)
+        self.take(step, i)
+        self._taken = i + 1
+        if self._taken < self.per_step:
+            return False
+        self._taken = 0
+        self.finish(step)
+        return True
+
+    def replay(self, rec, data):
+        """apply; stages with exact gradients read the samples of the record again before."""
+        self.apply(rec)
+
+    def recall(self, rec):
+        """Goes on after a record that a checkpoint made unnecessary to apply."""
+
+    def close(self):
+        if self.samples is not None:
+            self.samples.close()
+            self.samples = None
+
+    def _rerun(self, rec, data, at, count):
+        """The passes of a step again, with the samples whose indices are at rec[at:]."""
+        if rec[1] & record.LIVE:
+            raise ValueError("this journal was trained on live samples, it cannot be replayed")
+        if data is None:
+            raise ValueError(
+                "this journal trained with exact gradients, replay needs the same data"
+            )
+        step = record.get32(rec, 4)
+        if self._recorded is None:
+            self.place()
+            self._recorded = Recorded(self.model, data, self.first(), self.wide)
+        source = self._recorded
+        source.read(rec, at)
+        before = self.samples
+        self.samples = source
+        try:
+            self.begin(step)
+            for i in range(count):
+                source.load(i)
+                self.take(step, i)
+        finally:
+            self.samples = before
+
+    def _check(self, rec, kind):
+        """ValueError unless a record of a journal is one that this stage writes."""
+        if rec[0] != kind or self.record is None or len(rec) != len(self.record):
+            raise ValueError("the journal is damaged: a record does not suit its stage")
