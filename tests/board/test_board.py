@@ -8,6 +8,8 @@ from onboard import evaluate
 
 from microzo_host.board.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
 
+pytestmark = pytest.mark.board
+
 
 def test_architecture_takes_armv7emsp_modules(stock_board):
     assert evaluate(stock_board, "sys.implementation._mpy >> 10 & 15", "import sys") == 7

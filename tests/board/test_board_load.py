@@ -9,6 +9,7 @@ from microzo_host.board import emulator, push
 from microzo_host.board import info as board_info
 from microzo_host.board import romfs as romfs_image
 
+pytestmark = pytest.mark.board
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 NATMODS = pathlib.Path(__file__).parents[2] / "build" / "natmod"
 CODE = """

@@ -12,9 +12,12 @@ from microzo_host.board import info as board_info
 from microzo_host.board import push
 from microzo_host.board.emulator import CORES, Board, BoardError
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("MICROZO_FULL"), reason="other boards' firmware: make test-full"
-)
+pytestmark = [
+    pytest.mark.board,
+    pytest.mark.skipif(
+        not os.environ.get("MICROZO_FULL"), reason="other boards' firmware: make test-full"
+    ),
+]
 
 # Of sys.implementation._mpy; MicroPython calls a Cortex-M3 armv7em, which takes armv7m.
 ARCH_NUMBERS = {"armv6m": 4, "armv7m": 6, "armv7emsp": 7, "armv7emdp": 8, "rv32imc": 11}

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from microzo_host import cli
 from microzo_host.board import emulator, link
 
+pytestmark = pytest.mark.board
+
 
 def test_a_board_until_ctrl_c(tmp_path):
     command = [sys.executable, "-u", "-m", "microzo_host.cli", "emulator"]

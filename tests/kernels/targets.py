@@ -151,6 +151,12 @@ if FULL:
             KINDS[f"{core}-{kind}"] = (EmulatedBoard, f"{core}:{kind}", 5)
 
 
+def params():
+    """The names, as parameters of a fixture: what runs on an emulated board is marked."""
+    for name, (kind, *_) in KINDS.items():
+        yield pytest.param(name, marks=pytest.mark.board if kind is EmulatedBoard else ())
+
+
 def make(name):
     kind, argument, nets = KINDS[name]
     try:

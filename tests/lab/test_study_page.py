@@ -120,6 +120,7 @@ def test_stages_of_two_recipes():
     assert [stage["kind"] for stage in made["stages"]] == ["realign", "head"]
 
 
+@pytest.mark.slow
 def test_a_float_network_is_the_imported_one():
     """Its logits are the integer network's but for the rounding of activations."""
     why = networks.missing("cifar10")
