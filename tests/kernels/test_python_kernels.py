@@ -2,6 +2,8 @@
 
 import pathlib
 
+import pytest
+
 import microzo
 from microzo_host.board import emulator
 from microzo_host.demo import prepare
