@@ -13,7 +13,7 @@ PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
 PY := .venv/bin/python
 LAB := PYTHONPATH=host_tools $(PY)
 # Tests of one file stay together: they share boards and what the oracle says.
-SIDE_BY_SIDE := -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest tests -q -n 2 --dist loadfile
 
 export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
@@ -101,13 +101,13 @@ test-packages: python ## Reference packages of the importers, Dask, plots: for t
 	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
 
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
-	@MICROZO_FULL= $(PY) -m pytest tests -q $(SIDE_BY_SIDE) -m "not slow and not board and not bench"
+	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
 
 test: build test-packages ## The tests, with reduced fuzzing
-	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q $(SIDE_BY_SIDE)
+	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
-	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q $(SIDE_BY_SIDE) -o timeout=3600
+	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \

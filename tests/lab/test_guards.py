@@ -12,6 +12,7 @@ pytest.importorskip("microzo_lab", reason="the laboratory is not in this copy")
 from microzo_lab import guards  # noqa: E402
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", (True, False))
 def test_it_foresees_what_a_run_keeps(labelled, tmp_path, monkeypatch):
     monkeypatch.setattr(guards.accuracy, "BUILD", tmp_path)

@@ -167,6 +167,7 @@ def test_forward_of_digits_follows_the_oracle(digits):
     assert (batch.logits(model, x[:4]) == oracle_logits(model, x[:4])).all()
 
 
+@pytest.mark.slow
 def test_digits_lose_nothing_in_int8(digits):
     float_net, calib, (x, y) = digits
     model = quantize.quantize(float_net, calib)
