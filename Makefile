@@ -25,7 +25,7 @@ SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
   firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
-  bench size size-diff repl board lint clean
+  bench size size-diff repl board lint generated clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -142,6 +142,11 @@ lint: python ## ruff and codespell
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m codespell_lib
+
+generated: python ## Writes what is made from declarations: plan words, tables of pages, package.json
+	@$(PY) boards/tools/words.py --write
+	@$(PY) boards/tools/settings_page.py --write
+	@$(PY) boards/tools/package_list.py --write
 
 clean: ## Removes what was built; .venv stays
 	rm -rf build

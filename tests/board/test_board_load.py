@@ -5,7 +5,7 @@ import pathlib
 import pytest
 from mpremote.romfs import VfsRomWriter
 
-from microzo_host.board import emulator, push
+from microzo_host.board import emulator, errors, push
 from microzo_host.board import info as board_info
 from microzo_host.board import romfs as romfs_image
 
@@ -66,7 +66,7 @@ def test_without_the_module_python_computes(model_path, wanted):
 def test_wrong_module_is_told_in_one_sentence(model_path):
     wrong = NATMODS / "x64" / "_microzo.mpy"
     files = {"m.safetensors": pathlib.Path(model_path), push.MODULE_TARGET: wrong}
-    with pytest.raises(emulator.BoardError, match="ImportError: .*loads armv7emsp code.*push"):
+    with pytest.raises(errors.ScriptError, match="ImportError: .*loads armv7emsp code.*push"):
         said("m.safetensors", **files)
 
 

@@ -10,7 +10,8 @@ from onboard import evaluate
 import microzo
 from microzo_host.board import info as board_info
 from microzo_host.board import push
-from microzo_host.board.emulator import CORES, Board, BoardError
+from microzo_host.board.emulator import CORES, Board
+from microzo_host.board.errors import EmulatorError, ScriptError
 
 pytestmark = [
     pytest.mark.board,
@@ -57,7 +58,7 @@ def test_floats_and_recursion(board):
     assert evaluate(board, "(2 ** 0.5, math.sin(1.0))", "import math") == pytest.approx(
         (1.414214, 0.841471), abs=1e-6
     )
-    with pytest.raises(BoardError, match="recursion"):
+    with pytest.raises(ScriptError, match="recursion"):
         board.exec("def f(): f()\nf()")
 
 
@@ -119,7 +120,7 @@ def test_unaligned_access_faults(core, new_board):
     if core == "rv32":
         pytest.skip("QEMU's RISC-V core loads unaligned words")
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: unaligned access"):
+    with pytest.raises(EmulatorError, match="FAULT: unaligned access"):
         board.exec("""
 import uctypes
 @micropython.asm_thumb
@@ -133,7 +134,7 @@ load(address + 1)
 
 def test_fault_is_told(core, new_board):
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: .*pc="):
+    with pytest.raises(EmulatorError, match="FAULT: .*pc="):
         board.exec("import machine\nmachine.mem32[0xf0000000]")
 
 

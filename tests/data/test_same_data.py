@@ -34,6 +34,7 @@ def test_on_this_machine():
     [(EXTRA_UNITS, CORES[0]), (EXTRA_UNITS[1:], CORES[1])],
     ids=["no vector units", "few of them"],
 )
+@pytest.mark.slow
 def test_on_a_machine_with_fewer_vector_units(without, core):
     changes = {
         "NPY_DISABLE_CPU_FEATURES": " ".join(without),
