@@ -19,6 +19,7 @@ NAMES = {"mnist": "demo", "fashion": "demo", "cifar10": "resnet8", "keywords": "
 FILES = {"cifar10": "resnet8_cifar10_int8.tflite", "keywords": "kws_int8.tflite"}
 # Mild ones: the maps' values lie close together, so that noise of any level ends at chance.
 KEYWORD_SHIFTS = (("contrast", 5), ("brightness", 2), ("stripe", 1))
+CLEAN = "clean"  # no corruption: only to see whether a recipe does harm
 CALIBRATION = 512  # clean images of the pre-training split
 
 
@@ -41,6 +42,17 @@ def missing(data):
 def shifts(data):
     """The module with ``apply``, NAMES, TUNING and REPORTING for a data set."""
     return colour_corruptions if data == "cifar10" else corruptions
+
+
+def shift(text, data):
+    """(corruption, severity) of NAME or NAME:SEVERITY."""
+    name, _, severity = text.partition(":")
+    known = shifts(data).NAMES
+    if name not in (*known, CLEAN):
+        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(known)}")
+    if severity not in ("", *"12345"):
+        raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
+    return name, int(severity or 3)
 
 
 def reporting(data):
