@@ -35,6 +35,7 @@ class BatchMethod(Method):
         return {
             "activations": planner.layout(plan, ops[0], live),
             "gradients": sum(grad_bytes(plan, op) for op in ops),
+            "buffers": 2 * spec["batch"],  # indices of a record
         }
 
     def work(self, plan, spec, samples):

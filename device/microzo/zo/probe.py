@@ -242,3 +242,9 @@ def moved(plan, spec):
         for i in range(spec["lo"], spec["hi"])
         if "weights" in spec["train"] and plan[L.op_base(i) + L.MASTER_OFF] >= 0
     ]
+
+
+def shares(spec):
+    """True if all probes of a step see the same samples: they must where they share a clean
+    loss."""
+    return bool(spec.get("share")) or not spec["antithetic"]

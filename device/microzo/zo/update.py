@@ -15,7 +15,7 @@ from ..net import words as L
 from .probe import bits, moved
 
 ROUNDS = ("", "nearest", "stochastic", "feedback")
-_PAIRS = 64  # of a call of the kernel
+PAIRS = 64  # of a call of the kernel
 _LIMIT = 127 * 256
 _FINE = 4  # bits below a master unit that a step keeps before its channel's factor
 
@@ -36,7 +36,7 @@ class KernelUpdate:
         self._seed = seed
         self._what = bits(spec)
         self._params = array("i", (0, 0, self._what, 0, 0))
-        self._pairs = array("i", bytearray(8 * _PAIRS))
+        self._pairs = array("i", bytearray(8 * PAIRS))
 
     def move(self, rec, at, n, lo, hi):
         m = self._model
@@ -115,7 +115,7 @@ class ShapedUpdate(KernelUpdate):
             else:
                 seed = m.k.derive(self._seed, max(0, step - 1), p - fresh)
             count += self._directions.fill(pairs, count, seed, coef)
-            if count + self._directions.each > _PAIRS or p == n - 1:
+            if count + self._directions.each > PAIRS or p == n - 1:
                 if fine:
                     self._one.update(self._delta, pairs, count, self._params[4])
                 else:
