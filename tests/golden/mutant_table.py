@@ -267,10 +267,23 @@ MUTANTS = [
     ("one-sided scale", "+ (not self._one_sided)", "+ 1", "one-sided"),
     (
         "one-sided clean loss",
-        "self.diffs[p] += out[0] - clean",
-        "self.diffs[p] += out[0] - clean + 1",
+        "self.diffs[p] += out[0] - loss",
+        "self.diffs[p] += out[0] - loss + 1",
         "one-sided",
     ),
+    (
+        "one-sided clean entropy",
+        "self.diffs[p] += out[0] - clean",
+        "self.diffs[p] += out[0] - clean + 1",
+        "entropy-one-sided",
+    ),
+    (
+        "shared samples of entropy",
+        "samples.load(g + i % self._each)",
+        "samples.load(g + i)",
+        "entropy-share",
+    ),
+    ("share", 'bool(spec.get("share")) or not', "not", "share elastic-share"),
     ("rule value", "_limit(diffs[p] >> 4, clip)", "_limit(diffs[p] >> 3, clip)", "spsa"),
     (
         "rule sign",
