@@ -34,6 +34,7 @@ class BatchMethod(Method):
         return {
             "activations": planner.layout(plan, ops[0], self.live(plan, spec)),
             "gradients": sum(grad_bytes(plan, op) for op in ops),
+            "buffers": 2 * spec["batch"],  # indices of a record
         }
 
     def work(self, plan, spec, samples):

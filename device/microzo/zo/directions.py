@@ -7,7 +7,7 @@ kernels takes sums of streams, both cost no code in C and no loop over the weigh
 
 from ..data import order
 
-DIRECTIONS = ("sign", "gauss")
+DIRECTIONS = ("", "sign", "gauss")
 GAUSS = 16  # streams; the square of the divisor of their sum
 _DOWN = 2  # log2 of that divisor
 

@@ -96,3 +96,9 @@ class KernelSigns:
     def rest(self):
         """What the probe's samples together add to the sum of loss differences, Q12."""
         return 0
+
+
+def shares(spec):
+    """True if all probes of a step see the same samples: they must where they share a clean
+    loss."""
+    return bool(spec.get("share")) or not spec["antithetic"]
