@@ -54,8 +54,9 @@ def leave(package):
 
 def load(path):
     """The Model in a .safetensors file; see net/load.py."""
+    k = _module("kernel.choice", "kernels").kernels()
     try:
-        return _module("net.load", "load").load(path)
+        return _module("net.load", "load").load(path, k)
     finally:
         forget("net.load")
 

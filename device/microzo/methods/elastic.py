@@ -7,6 +7,7 @@ point, and the integer form, are ours.
 
 from ..net import trainable
 from ..net import words as L
+from ..zo.probe import shares
 from .batch_method import DECAY
 from .gradient import grad_bytes
 from .zeroth_method import ZerothMethod
@@ -42,7 +43,7 @@ class Elastic(ZerothMethod):
         seen = spec["steps"] * spec["probes"] * spec["samples"]
         yield ("gradient", spec["head"], seen)
         yield ("apply", spec["head"], spec["steps"])
-        indices = spec["samples"] * (1 if spec.get("share") else spec["probes"])
+        indices = spec["samples"] * (1 if shares(spec) else spec["probes"])
         yield ("indices", 2 * indices, spec["steps"])
 
     def modules(self, spec):

@@ -7,7 +7,7 @@ from ..net import words as L
 from ..zo.directions import DIRECTIONS
 from ..zo.factors import FACTORS
 from ..zo.masks import MASKS
-from ..zo.probe import TRAIN, bits
+from ..zo.probe import TRAIN, bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import NORM_SCALINGS, SCHEDULES
 from ..zo.update import ROUNDS, shaped
@@ -109,7 +109,7 @@ class ZerothMethod(Method):
 
     def memory(self, plan, spec, state):
         needs = {"activations": planner.layout(plan, spec["first"]), "buffers": 0}
-        if spec.get("share") or not spec["antithetic"]:
+        if shares(spec):
             if plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:
                 needs["buffers"] = 8 * L.KEPT
         sizes = self.buffers(plan, spec, state)
@@ -142,8 +142,7 @@ class ZerothMethod(Method):
     def work(self, plan, spec, samples):
         n = plan[L.N_OPS]
         steps, probes, each = spec["steps"], spec["probes"], spec["samples"]
-        shared = spec.get("share") or not spec["antithetic"]
-        seen = steps * each * (1 if shared else probes)
+        seen = steps * each * (1 if shares(spec) else probes)
         measured = steps * each * probes
         yield ("prefix", spec["first"], min(seen, samples))
         moved = spec["ops"]
@@ -182,7 +181,7 @@ class ZerothMethod(Method):
     def stage(self, run, spec, seed, rider=None):
         from ..zo.probe import Copy, KernelSigns
         from ..zo.update import KernelUpdate, ShapedUpdate
-        from .zeroth_order import ZerothOrder, shares
+        from .zeroth_order import ZerothOrder
 
         model = run.model
         gathers = False

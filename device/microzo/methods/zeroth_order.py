@@ -12,7 +12,7 @@ from ..board.integers import log2_up
 from ..journal import record
 from ..net import arena as planner
 from ..net import words as L
-from ..zo.probe import bits
+from ..zo.probe import bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import Schedule, extra_shift, norm_scaling
 from .stage import Stage
@@ -230,9 +230,3 @@ class ZerothOrder(Stage):
             self._check(rec, record.STEP)
             self._rerun(rec, data, self._indices, self.per_step)
         self.apply(rec)
-
-
-def shares(spec):
-    """True if all probes of a step see the same samples: they must where they share a clean
-    loss."""
-    return bool(spec.get("share")) or not spec["antithetic"]

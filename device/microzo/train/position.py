@@ -77,6 +77,19 @@ class Position:
         else:
             raise ValueError(_DAMAGED + "it has two recipes")
 
+    def after(self, rec):
+        """The Position behind a record that is no step's; this one stays as it is, so that an
+        interruption finds the one or the other."""
+        other = Position({"stages": self._stages})
+        other.stage = self.stage
+        other.begun = self.begun
+        other.step = self.step
+        other.sizes = self.sizes
+        other.before = self.before
+        other.outcomes = self.outcomes
+        other.take(rec)
+        return other
+
     def forget_stage(self):
         """As before a STAGE that waits for its MARK."""
         self.sizes = None

@@ -106,9 +106,9 @@ def _apply(run, reader, data, path, start, end, dead):
             if not checkpoint.read(path, run.model, run.gradient):
                 return False
             loaded = True
-        if offset >= end:
             if stage is not None and at.last is not None:
                 stage.recall(at.last)
+        if offset >= end:
             return stage
         rec = reader.next()
         if rec[0] == record.STEP or rec[0] == record.VALUES:

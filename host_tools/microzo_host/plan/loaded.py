@@ -9,7 +9,9 @@ from ..board import push
 
 # What a script such as train.py asks for; what chooses the program of a run, which a board
 # forgets before the run begins.
-ROOTS = ("__init__", "data.cache", "data.sources", "methods.__init__", "train.trainer")
+ROOTS = (
+    "__init__", "data.cache", "data.sources", "kernel.choice", "methods.__init__", "train.trainer",
+)  # fmt: skip
 PLANNING = ("net.load", "recipes.names", "recipes.resolve", "train.start")
 DECLARATIONS = ("_method", ".declaration")
 
