@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import microzo
+from microzo.data import draw as sampling
 from microzo.journal.file import Reader
 from microzo.search.trial import trial
 from microzo.train.start import Request
@@ -150,6 +151,12 @@ def records(path, *kinds):
             chosen.append(rec)
     reader.close()
     return chosen
+
+
+def draw(model, data, samples, seed):
+    """Indices of the samples of a run, in their order."""
+    buffer = bytearray(model.sample_len)
+    return sampling.draw(model.k, data, samples, model.classes, seed, buffer)[0]
 
 
 def begun(model, data, recipe, layers="auto", number=0):
