@@ -76,6 +76,7 @@ class Writer:
         self._unsynced = 0
 
     def close(self):
+        """Flushes, too."""
         self._file.close()
 
 
