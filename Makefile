@@ -23,7 +23,7 @@ SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
   firmware firmware-all build demo test test-full test-packages accuracy study study-quick study-packages \
-  bench size size-diff repl board lint clean
+  bench size size-diff repl board lint generated clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -136,6 +136,11 @@ board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .
 	@$(PY) -m codespell_lib
+
+generated: python ## Writes what is made from declarations: plan words, tables of pages, package.json
+	@$(PY) boards/tools/words.py --write
+	@$(PY) boards/tools/settings_page.py --write
+	@$(PY) boards/tools/package_list.py --write
 
 clean: ## Removes what was built; .venv stays
 	rm -rf build

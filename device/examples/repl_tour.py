@@ -43,7 +43,7 @@ model.reset()
 print("\n# a recipe is a dict; change what you like")
 recipe = microzo.recipe("forward_only")
 recipe["samples"] = 32
-recipe["stages"][1]["steps"] = 4
+recipe["stages"][-1]["steps"] = 4
 trainer = microzo.Trainer(model, recipe)
 print(trainer)
 print(trainer.memory(32))

@@ -6,7 +6,6 @@ for step in trainer.run(microzo.Dataset("x.npy", "y.npy")):
     print(step)
 """
 
-import gc
 import sys
 
 __version__ = "0.1.0"
@@ -24,15 +23,10 @@ _HOMES = {
 
 def _module(name, attribute):
     """Imports microzo.name; what importing leaves behind makes no holes in a board's heap."""
-    if not hasattr(gc, "threshold"):
+    from .board.memory import Compact
+
+    with Compact():
         return __import__("microzo." + name, None, None, (attribute,))
-    before = gc.threshold()
-    gc.collect()
-    gc.threshold(2048)
-    try:
-        return __import__("microzo." + name, None, None, (attribute,))
-    finally:
-        gc.threshold(before)
 
 
 def forget(name):

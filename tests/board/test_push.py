@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 from microzo_host.board import (
+    errors,
+    push,
+)
+from microzo_host.board import (
     files as board_files,
 )
 from microzo_host.board import (
@@ -14,9 +18,6 @@ from microzo_host.board import (
 )
 from microzo_host.board import (
     link as board_link,
-)
-from microzo_host.board import (
-    push,
 )
 from microzo_host.board import (
     romfs as romfs_image,
@@ -67,7 +68,7 @@ def test_wrong_module_is_refused(tmp_path):
 
 
 def test_old_boards_are_refused():
-    with pytest.raises(board_link.BoardError, match="1.24 or newer"):
+    with pytest.raises(errors.BoardError, match="1.24 or newer"):
         board_info.check_version(info(version=(1, 22, 2)))
 
 
@@ -155,7 +156,7 @@ def test_wrong_rest_of_a_copy_is_thrown_away(tmp_path):
 def test_errors_of_the_file_system(tmp_path, last, words):
     error = board_link.ScriptError(f"Traceback (most recent call last):\n{last}\n")
     files = board_files.Files(FakeLink(tmp_path, fail=1, error=error))
-    with pytest.raises(board_link.BoardError, match=words):
+    with pytest.raises(errors.BoardError, match=words):
         files.put("/c.bin", DATA)
 
 

@@ -58,7 +58,7 @@ def test_rollback_is_replayed(tmp_path, model_path, data):
     model = microzo.load(model_path)
     path = str(tmp_path / "run.jrn")
     trainer = small.train(model, data, recipe, journal=path)
-    assert "rolled back" in trainer.outcomes()[1]
+    assert trainer.outcomes()[-1].startswith("spsa rolled back")
     other = microzo.load(model_path)
     assert microzo.replay(other, path) is True
     assert bytes(other.state) == bytes(model.state)

@@ -22,7 +22,7 @@ def test_record_has_these_bytes(fields, expected):
     words, payload = fields.split("payload ")
     value = dict(zip(words.split()[::2], map(int, words.split()[1::2]), strict=True))
     payload = bytes.fromhex(payload)
-    rec = record.new(value["type"], len(payload), value["node"], value["aux"], value["flags"])
+    rec = record.new(value["type"], len(payload), value["board"], value["aux"], value["flags"])
     record.put32(rec, 4, value["step"])
     record.payload(rec)[:] = payload
     microzo.kernels().seal(rec, len(rec) - record.CRC)

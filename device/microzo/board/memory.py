@@ -3,6 +3,21 @@
 import gc
 
 
+class Compact:
+    """`with Compact():` collects often, so that what stays lies together at the bottom of the
+    heap and makes no holes between the large buffers."""
+
+    def __enter__(self):
+        if hasattr(gc, "threshold") and hasattr(gc, "mem_free"):
+            self._before = gc.threshold()
+            gc.collect()
+            gc.threshold(2048)
+
+    def __exit__(self, *_):
+        if hasattr(gc, "threshold") and hasattr(gc, "mem_free"):
+            gc.threshold(self._before)
+
+
 def free():
     """Free bytes of the Python heap after a collection; None where there is no limit to speak of
     (CPython)."""

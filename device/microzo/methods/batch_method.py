@@ -51,11 +51,11 @@ class BatchMethod(Method):
     def modules(self, spec):
         return ("methods.gradient", "methods.batch_gradient")
 
-    def reserve(self, run, spec):
-        run.gradient_for(spec["ops"], spec["head"], -1)
+    def gradient(self, spec):
+        return spec["ops"], spec["head"], -1, ""
 
     def stage(self, run, spec, seed):
         from .batch_gradient import BatchGradient, Exact
 
-        gradient = run.gradient_for(spec["ops"], spec["head"], -1)
+        gradient = run.gradient_for(*self.gradient(spec))
         return BatchGradient(run, spec, seed, gradient, Exact(run.model, gradient))

@@ -75,13 +75,16 @@ class Method:
         """
         raise NotImplementedError
 
-    def modules(self, spec):
-        """Names of the modules that the stage runs, so that they are loaded before its
+    def modules(self, stage):
+        """Names of the modules that a stage of a recipe runs, so that they are loaded before its
         buffers."""
         return ()
 
-    def reserve(self, run, spec):
-        """Takes the large buffers of a spec while the heap is whole."""
+    def gradient(self, spec):
+        """(operators, head, first operator of its passes or -1, what node perturbation needs:
+        "", "one" or "several") of the gradient buffers of a spec, or None; they are taken while
+        the heap is whole."""
+        return None
 
     def stage(self, run, spec, seed):
         """The Stage of a spec in a run."""

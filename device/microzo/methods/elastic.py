@@ -49,13 +49,13 @@ class Elastic(ZerothMethod):
     def modules(self, spec):
         return ZerothMethod.modules(self, spec) + ("methods.rider",)
 
-    def reserve(self, run, spec):
-        run.gradient_for([], spec["head"], spec["first"])
+    def gradient(self, spec):
+        return [], spec["head"], spec["first"], ""
 
     def stage(self, run, spec, seed):
         from .rider import HeadGradient
 
-        rider = HeadGradient(run.model, run.gradient_for([], spec["head"], spec["first"]), spec)
+        rider = HeadGradient(run.model, run.gradient_for(*self.gradient(spec)), spec)
         return ZerothMethod.stage(self, run, spec, seed, rider)
 
 

@@ -17,10 +17,11 @@ class GradientBuffers:
     (-1: none).
 
     first: the operator that passes start from; perturbed: the one whose outputs node perturbation
-    moves, the ADD behind a single operator where there is one.
+    moves, the ADD behind a single operator where there is one. nodes: "one" or "several" operators
+    are perturbed, or "".
     """
 
-    def __init__(self, model, operators, head, first=-1):
+    def __init__(self, model, operators, head, first=-1, nodes=""):
         self._model = model
         self.operators = bytes(operators)
         self.head = head
@@ -33,7 +34,12 @@ class GradientBuffers:
         self.parts = [view[sum(sizes[:i]) : sum(sizes[: i + 1])] for i in range(len(sizes))]
         n = grad_bytes(model.plan, head) if head >= 0 else 0
         self.head_part = memory.take("the gradient of the head", n)
-        self._nodes = None
+        self._kind = nodes
+        self._values = self._sums = None
+        if nodes:
+            n = max(planner.out_size(model.plan, L.op_base(op)) for op in operators)
+            self._values = memory.take("the nodes' values", 0 if nodes == "several" else n)
+            self._sums = memory.take("the nodes' sums", 4 * n)
         self.first = self._start(first)
 
     def _start(self, first):
@@ -43,24 +49,18 @@ class GradientBuffers:
         """Passes start at operator `first`, or at the first one with a gradient if it is -1."""
         self.first = self._start(first)
 
-    def fits(self, operators, head):
-        return self.operators == bytes(operators) and self.head == head
+    def fits(self, operators, head, nodes):
+        return (self.operators, self.head, self._kind) == (bytes(operators), head, nodes)
 
     def place(self):
         """Lays out the arena: the input of `first` is pinned, the outputs that the gradient in
         closed form needs stay live."""
         self._model.relayout(self.first, self._live)
 
-    def nodes(self, together):
-        """(values, sums) of the perturbed outputs, for nodes.py; the sums are 0. Taken once, while
-        the heap is whole. together: several operators are perturbed, which keep no values."""
-        plan = self._model.plan
-        if self._nodes is None:
-            n = max(planner.out_size(plan, L.op_base(op)) for op in self.operators)
-            values = memory.take("the nodes' values", 0 if together else n)
-            self._nodes = values, memory.take("the nodes' sums", 4 * n)
-        _clear(self._nodes[1])
-        return self._nodes
+    def nodes(self):
+        """(values, sums) of the perturbed outputs, for nodes.py; the sums are 0."""
+        _clear(self._sums)
+        return self._values, self._sums
 
     def buffers(self):
         """What a checkpoint keeps of them: the momentum."""
@@ -88,7 +88,7 @@ class GradientBuffers:
 
     def close(self):
         """Lets go of the buffers, whatever still points to this object."""
-        self.body = self.head_part = self._nodes = None
+        self.body = self.head_part = self._values = self._sums = None
         self.parts = ()
 
 

@@ -29,7 +29,7 @@ class Nodes:
         self._probes = spec["probes"]
         self.wide = spec["wide"]
         self._shared = _SHARED if spec["per_channel"] else 0
-        self._values, self._sums = gradient.nodes(spec["model_wise"])
+        self._values, self._sums = gradient.nodes()
         self._params = array(
             "i",
             (

@@ -10,8 +10,8 @@ from ..journal import record
 
 
 class Run:
-    """What the stages of a run share. seed: of the run; gradient: buffers of exact gradients, or
-    None before the first stage that has them."""
+    """What the stages of a run share. program: the resolved recipe; seed: of the run; gradient:
+    buffers of exact gradients, or None before the first stage that has them."""
 
     def __init__(self, model, program, seed, board_id):
         self.model = model
@@ -20,22 +20,25 @@ class Run:
         self.board_id = board_id
         self.gradient = None
 
+    def take_program(self, program):
+        self.program = program
+
     def stage_seed(self, index):
         return self.model.k.derive(self.seed, draw.STAGE, index)
 
-    def gradient_for(self, operators, head, first):
-        """Zeroed GradientBuffers of these operators and the head; passes start at `first`."""
+    def gradient_for(self, operators, head, first, nodes):
+        """Zeroed GradientBuffers; the arguments are those of Method.gradient."""
         from .gradient import GradientBuffers
 
         old = self.gradient
-        if old is not None and old.fits(operators, head):
+        if old is not None and old.fits(operators, head, nodes):
             old.clear()
             old.start(first)
         else:
             if old is not None:
                 self.gradient = None
                 old.close()  # its buffers make room
-            self.gradient = GradientBuffers(self.model, operators, head, first)
+            self.gradient = GradientBuffers(self.model, operators, head, first, nodes)
         return self.gradient
 
     def close(self):

@@ -128,7 +128,7 @@ def replay(model, journal, data=None):
     Returns True if the journal's END record confirms it, None if the run was not finished, False
     if they differ. ValueError: another model, other data, or exact gradients without data.
     """
-    from .start import place
+    from .start import prepare
 
     reader = journals.Reader(model.k, journal)
     try:
@@ -136,8 +136,8 @@ def replay(model, journal, data=None):
         if data is not None:
             model.check(data)
             check_data(reader, model, data)
-        run = Run(model, program_of(reader), reader.seed, reader.board_id)
-        place(run)
+        run = Run(model, None, reader.seed, reader.board_id)
+        prepare(run, program_of(reader))
         at, _ = replay_into(run, reader, data)
     finally:
         reader.close()

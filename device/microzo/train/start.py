@@ -12,7 +12,6 @@ from ..journal import file as journals
 from ..journal import record
 from ..methods import forget_declarations, method
 from ..methods.stage import Run
-from ..recipes import names
 from . import store
 
 # Bytes of a board's heap that a run leaves to files and small objects, less this code.
@@ -41,22 +40,28 @@ class Request:
 def memory_of(model, request, samples, labelled, cache):
     """The MemoryPlan of a run on so many samples, before anything is allocated."""
     from ..net.tables import MemoryPlan
+    from ..recipes import names
 
     names.check(request.recipe)
-    _load_code(model, request.recipe["stages"])
+    names = None
+    _load_code(request.recipe["stages"])
     room = _room(model, request)
     program, needed = _resolve(model, request, samples, labelled, None, room)
     return MemoryPlan(needed, cache, program["notes"])
 
 
-def _load_code(model, stages):
-    """Imports what the stages need, so that what is free afterwards is free for data."""
+def _load_code(stages):
+    """Imports what the stages need and forgets what chose them, so that what is free afterwards
+    is free for data."""
+    modules = ["data.cache"]
     for stage in stages:
-        for name in method(stage["kind"]).modules(stage):
-            __import__("microzo." + name, None, None, ("x",))
+        modules += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":
-            __import__("microzo.zo.confidence", None, None, ("x",))
-    __import__("microzo.data.cache", None, None, ("x",))
+            modules.append("zo.confidence")
+    forget_declarations()
+    leave("recipes")
+    for name in modules:
+        __import__("microzo." + name, None, None, ("x",))
 
 
 def _room(model, request):
@@ -83,51 +88,56 @@ def _resolve(model, request, total, labelled, steps, room):
 
 def start(model, request, data, steps):
     """(Run, store) of a new run: program, state, arena, buffers, journal."""
+    from ..recipes import names
+
     names.check(request.recipe)
+    names = None
     request, notes = _pick(model, request, data)
-    _load_code(model, request.recipe["stages"])
+    _load_code(request.recipe["stages"])
     room = _room(model, request)
     labelled = draw.labels_of(data, bytearray(model.sample_len))
     while True:
         program, needed = _resolve(model, request, len(data), labelled, steps, room)
         program["notes"] += notes
-        memory.free()  # so that the text lies low in the heap, where a stale pointer may keep it
-        text = json.dumps(program)
+        text = _texts(model, program)
         program = None
-        memory.free()  # what planning left behind makes no holes between the large buffers
-        program = json.loads(text)
-        text = None
-        run = Run(model, program, request.seed, request.board_id)
+        run = Run(model, None, request.seed, request.board_id)
         try:
+            place(run, text)
             if request.journal is None:
-                place(run)
                 return run, store.RamStore(len(model.state))
-            place(run)
-            break
+            return run, _journal(run, request, data)
         except MemoryError:
             room = sum(needed.values()) - 1  # free, but in pieces: try what needs less
             run.close()
             model.reset()
-    return run, _journal(run, request, data)
 
 
-def place(run):
-    """The large buffers of all stages, largest first, while the heap is whole."""
+def _texts(model, program):
+    """JSON of the program and of what its buffers are. Texts, so that the objects that planning
+    made can go before the buffers are taken."""
     from ..recipes import resolve
 
-    model = run.model
-    pairs = resolve.trains(run.program)
-    activations = resolve.needs(model, run.program, False)["activations"]
-    reserves = [(method(spec["kind"]).reserve, spec) for spec in run.program["stages"]]
-    resolve = None
+    pairs = resolve.trains(program)
+    activations = resolve.needs(model, program, False)["activations"]
+    gradients = [method(spec["kind"]).gradient(spec) for spec in program["stages"]]
+    return json.dumps(program), json.dumps((pairs, activations, gradients))
+
+
+def place(run, texts):
+    """The program of a run, and the large buffers of all stages, largest first, while the heap is
+    whole; texts: of _texts."""
     forget_declarations()
     leave("recipes")  # not needed again: the code makes room
+    memory.free()  # what planning left behind makes no holes between the large buffers
+    run.take_program(json.loads(texts[0]))
+    pairs, activations, gradients = json.loads(texts[1])
     memory.free()
-    for reserve, spec in reserves:
-        reserve(run, spec)
-    reserves = reserve = None
-    model.place(pairs)
-    model.reserve(activations)
+    for gradient in gradients:
+        if gradient:
+            run.gradient_for(*gradient)
+    run.model.place(pairs)
+    run.model.reserve(activations)
 
 
 def _pick(model, request, data):
@@ -164,6 +174,12 @@ def _journal(run, request, data):
     return kept
 
 
+def prepare(run, program):
+    """Code and buffers of a run whose program is known."""
+    _load_code(program["stages"])
+    place(run, _texts(run.model, program))
+
+
 def resume(model, request, data):
     """(Run, store) of the run of a journal."""
     from . import replay
@@ -173,9 +189,10 @@ def resume(model, request, data):
     try:
         reader.belongs_to(model)
         replay.check_data(reader, model, data)
-        run = Run(model, replay.program_of(reader), reader.seed, reader.board_id)
+        program = replay.program_of(reader)
+        run = Run(model, None, reader.seed, reader.board_id)
     finally:
         reader.close()
-    _load_code(model, run.program["stages"])
-    place(run)
+    replay = None
+    prepare(run, program)
     return run, store.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)

@@ -8,7 +8,6 @@ None) goes on after an interruption, to the same bits.
 from ..board import files, memory
 from ..journal import checkpoint
 from ..journal import file as journals
-from . import replay
 
 
 class RamStore:
@@ -74,11 +73,14 @@ class JournalStore:
 
     def restore(self, run, data):
         """State and position after the last whole record; a torn tail is cut."""
+        from .. import forget
+        from .replay import replay_into
+
         self.close()
         reader = journals.Reader(self._k, self._path)
         try:
             reader.belongs_to(run.model)
-            at, stage = replay.replay_into(run, reader, data, checkpoint_paths(self._path))
+            at, stage = replay_into(run, reader, data, checkpoint_paths(self._path))
             end, length, crc = reader.end, reader.length, reader.crc
         finally:
             reader.close()
@@ -86,6 +88,7 @@ class JournalStore:
             journals.cut_tail(self._path, end)
         if not at.finished:
             self.open(crc)
+        forget("train.replay")
         return at, stage
 
     def checkpoint(self, step, run, stage):

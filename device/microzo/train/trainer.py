@@ -2,7 +2,9 @@
 
 from .. import leave
 from ..board import clock, files
+from ..board.memory import Compact
 from ..data import draw
+from ..methods import forget_declarations
 from .engine import Engine, Samples
 from .progress import outcome_line
 
@@ -10,6 +12,18 @@ from .progress import outcome_line
 def _check(name, value, low=1, high=(1 << 30) - 1):
     if not isinstance(value, int) or not low <= value <= high:
         raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
+
+
+def _checked(recipe):
+    with Compact():
+        from ..recipes import names
+
+        recipe = names.recipe(recipe) if isinstance(recipe, str) else recipe
+        names.check(recipe)
+        names = None
+        forget_declarations()
+        leave("recipes")
+    return recipe
 
 
 def resume(model, journal, **options):
@@ -46,12 +60,7 @@ class Trainer:
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
                 )
-            from ..recipes import names
-
-            recipe = names.recipe(recipe) if isinstance(recipe, str) else recipe
-            names.check(recipe)
-            names = None
-            leave("recipes")
+            recipe = _checked(recipe)
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if model.trained:
@@ -160,17 +169,18 @@ class Trainer:
             if data is not self._data:
                 raise ValueError("this trainer has begun with other data, make a new one")
             return
-        from . import start
-
         model = self.model
         model.check(data)
-        if self.recipe is None:
-            run, store = start.resume(model, self._request(), data)
-            self.seed = run.seed
-        else:
-            run, store = start.start(model, self._request(), data, steps)
-        start = None
-        self._forget_start()  # not needed again: the code makes room
+        with Compact():
+            from . import start
+
+            if self.recipe is None:
+                run, store = start.resume(model, self._request(), data)
+                self.seed = run.seed
+            else:
+                run, store = start.start(model, self._request(), data, steps)
+            start = None
+            self._forget_start()  # not needed again: the code makes room
         index, label = draw.draw(
             model.k, data, run.program["samples"], model.classes, run.seed,
             bytearray(model.sample_len),

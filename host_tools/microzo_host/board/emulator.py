@@ -33,7 +33,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import disk_image
-from .link import BoardError, Link, ScriptError
+from .errors import BoardError, ScriptError
+from .link import Link
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "build" / "firmware"

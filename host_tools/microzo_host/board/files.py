@@ -9,7 +9,7 @@ import base64
 import errno
 import hashlib
 
-from .link import BoardError, ScriptError
+from .errors import BoardError, ScriptError
 
 CHUNKS = (3072, 768)  # the second for boards with little memory
 

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 
-from .link import BoardError, ScriptError
+from .errors import BoardError, ScriptError
 
 ARCHES = (
     "none", "x86", "x64", "armv6", "armv6m", "armv7m", "armv7em", "armv7emsp", "armv7emdp",

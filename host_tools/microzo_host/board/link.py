@@ -1,7 +1,7 @@
 """A connection to one board over its serial line: the only file that uses mpremote's library.
 
 mpremote's internals are not promised to stay, so nothing else imports them.
-Every failure is a ``BoardError`` (an OSError) with one sentence.
+Every failure is a ``LinkError`` or a ``ScriptError``, with one sentence.
 """
 
 import ast
@@ -18,22 +18,11 @@ import serial.tools.list_ports
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
+from .errors import LinkError, ScriptError
+
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
 ATTEMPTS = 3
 _QUIET = threading.Lock()  # redirecting stdout is for the whole process: one thread at a time
-
-
-class BoardError(OSError):
-    """Something between the host and a board failed."""
-
-
-class ScriptError(BoardError):
-    """Code on the board raised; ``traceback`` is what the board printed."""
-
-    def __init__(self, traceback):
-        self.traceback = traceback
-        lines = traceback.strip().splitlines()
-        super().__init__(f"the board says: {lines[-1] if lines else 'nothing'}")
 
 
 class Link:
@@ -124,13 +113,13 @@ class Link:
         except TransportExecError as error:
             raise ScriptError(error.error_output) from None
         except TransportError as error:
-            raise BoardError(
+            raise LinkError(
                 f"the board at {self.port} stopped answering ({error}): reset it and try again"
             ) from None
         except (serial.SerialException, OSError) as error:
-            if isinstance(error, BoardError):
+            if isinstance(error, LinkError):
                 raise
-            raise BoardError(
+            raise LinkError(
                 f"the board at {self.port} went away: check its cable and start again"
             ) from None
 
@@ -150,7 +139,7 @@ class Link:
                     return
                 except (serial.SerialException, OSError):
                     break
-        raise BoardError(
+        raise LinkError(
             f"{self.port} does not answer as a MicroPython board: reset it, or choose another "
             f"port (`microzo boards` lists them)"
         )
@@ -168,9 +157,9 @@ def find_port(port):
         return port
     usb = [device for device, _, is_usb in ports() if is_usb]
     if not usb:
-        raise BoardError("no board found: plug one in, or start the emulated one by `make board`")
+        raise LinkError("no board found: plug one in, or start the emulated one by `make board`")
     if len(usb) > 1:
-        raise BoardError(f"{len(usb)} boards found: choose one of {', '.join(usb)}")
+        raise LinkError(f"{len(usb)} boards found: choose one of {', '.join(usb)}")
     return usb[0]
 
 
@@ -178,7 +167,7 @@ def _open(port):
     try:
         return SerialTransport(port, timeout=READ_TIMEOUT)
     except (TransportError, serial.SerialException, OSError, ValueError):
-        raise BoardError(_why_closed(port)) from None
+        raise LinkError(_why_closed(port)) from None
 
 
 def _why_closed(port):

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from ..board import emulator
+from ..board import emulator, errors
 
 
 @click.command("emulator")
@@ -28,4 +28,4 @@ def command(ram, core, usermod, disk, repl):
                 time.sleep(0.2)
         except KeyboardInterrupt:
             return
-        raise emulator.BoardError(board.failure)
+        raise errors.BoardError(board.failure)

@@ -22,7 +22,7 @@ from .common import json_option, progress, report
               help="Seeds 0..SEEDS-1.")  # fmt: skip
 @click.option("--set", "changes", multiple=True, metavar="STAGE.SETTING=VALUE",
               help="Change a setting of every recipe, such as spsa.shift=2, spsa.mask=random or "
-                   "samples=64; a wrong name lists them all.")  # fmt: skip
+                   "samples=64; `--set help` explains them all.")  # fmt: skip
 @click.option("--data", default="fashion", show_default=True, type=click.Choice(datasets.NAMES))
 @click.option("--test-images", default=2000, show_default=True, type=click.IntRange(1),
               help="At most so many.")  # fmt: skip
@@ -39,6 +39,9 @@ def command(
 
     The same recipes as on a board, over the same C kernels: the same bits.
     """
+    if "help" in changes:
+        click.echo(recipes.described([recipe(name) for name in recipe_names]))
+        return
     made = [recipes.settings(recipe(name), changes) for name in recipe_names]
     shifts = [shift(name, data) for name in names] or networks.shifts(data).TUNING
     wanted = [

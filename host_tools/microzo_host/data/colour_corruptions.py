@@ -9,11 +9,12 @@ TUNING settings may be looked at while choosing step sizes or directions; REPORT
 for published figures only. ``shot`` and ``impulse`` are noise as ``gauss`` is, which was tuned on.
 """
 
-import numpy as np
-import scipy.fft
-import scipy.ndimage
+import functools
+import math
 
-from . import corruptions
+import numpy as np
+
+from . import corruptions, exact
 
 # One parameter per severity; the functions below say what it means.
 LEVELS = {
@@ -53,7 +54,9 @@ _LUMA = np.array(
 )  # fmt: skip
 _CHROMA = np.full((8, 8), 99)
 _CHROMA[:4, :4] = [[17, 18, 24, 47], [18, 21, 26, 66], [24, 26, 56, 99], [47, 66, 99, 99]]
-_YCC = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]])
+# JPEG's luminance and two chrominances of red, green, blue, and the way back, in Q16.
+_YCC = np.array([[19595, 38470, 7471], [-11058, -21710, 32768], [32768, -27439, -5329]])
+_RGB = np.array([[65536, 0, 91881], [65536, -22553, -46802], [65536, 116130, 0]])
 
 
 def apply(name, images, severity, seed):
@@ -63,163 +66,162 @@ def apply(name, images, severity, seed):
     return corruptions.apply_with(_FUNCTIONS, LEVELS, name, images, severity, seed)
 
 
-def _gauss(x, sigma, rng):
-    return x + sigma * rng.standard_normal(x.shape)
+def _gauss(x, sigma, draw):
+    return corruptions.noisy(x, sigma, draw.normal(x.shape))
 
 
-def _shot(x, photons, rng):
+def _shot(x, photons, draw):
     """Poisson noise of so many photons at full brightness."""
-    return rng.poisson(x * photons) / photons
+    return exact.divide(draw.poisson(x >> 16, photons) * (255 * exact.ONE), photons)
 
 
-def _speckle(x, sigma, rng):
+def _speckle(x, sigma, draw):
     """Noise in proportion to brightness."""
-    return x + x * sigma * rng.standard_normal(x.shape)
+    return x + ((x * exact.fixed(sigma) >> 16) * draw.normal(x.shape) >> 16)
 
 
-def _impulse(x, share, rng):
+def _impulse(x, share, draw):
     """A share of values, each channel for itself, becomes 0 or 1."""
-    draw = rng.random(x.shape)
-    return np.where(draw < share / 2, 0.0, np.where(draw < share, 1.0, x))
+    return corruptions.salted(x, share, draw, x.shape)
 
 
-def _convolve(x, kernel):
-    return scipy.ndimage.convolve(x, (kernel / kernel.sum())[..., None], mode="reflect")
-
-
-def _defocus(x, radius, rng):
+def _defocus(x, radius, draw):
     """Mean over a disc, its edge weighted by coverage."""
-    reach = int(np.ceil(radius))
-    distance = np.hypot(*np.mgrid[-reach : reach + 1, -reach : reach + 1])
-    return _convolve(x, np.clip(radius + 0.5 - distance, 0.0, 1.0))
+    return exact.convolve(x, exact.disc(radius), "symmetric")
 
 
-def _gauss_blur(x, sigma, rng):
-    return scipy.ndimage.gaussian_filter(x, (sigma, sigma, 0))
+def _gauss_blur(x, sigma, draw):
+    return exact.smooth(x, sigma, "reflect")
 
 
-def _motion(x, length, rng):
+def _motion(x, length, draw):
     """Mean along a line of so many pixels in any direction."""
-    angle, reach = rng.uniform(0, np.pi), int(np.ceil(length / 2))
+    angle, reach = exact.PI * draw.between(0, exact.ONE - 1) >> 16, math.ceil(length / 2)
+    sin, cos = exact.sine(angle), exact.cosine(angle)
     row, column = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    along = row * np.sin(angle) + column * np.cos(angle)
-    across = row * np.cos(angle) - column * np.sin(angle)
-    inside = np.clip(length / 2 + 0.5 - np.abs(along), 0, 1)
-    return _convolve(x, inside * np.clip(1 - np.abs(across), 0, 1))
+    along, across = row * sin + column * cos, row * cos - column * sin
+    inside = np.clip(exact.fixed(length / 2 + 0.5) - np.abs(along), 0, exact.ONE)
+    beside = np.clip(exact.ONE - np.abs(across), 0, exact.ONE)
+    return exact.convolve(x, inside * beside >> 16, "symmetric")
 
 
-def _zoom(x, reach, rng):
+def _zoom(x, reach, draw):
     """Mean of the image at six magnifications from 1 to 1 + reach."""
-    return np.mean([_magnified(x, 1 + reach * i / 5) for i in range(6)], axis=0)
+    return exact.divide(sum(_magnified(x, exact.fixed(1 + reach * i / 5)) for i in range(6)), 6)
 
 
 def _magnified(x, factor):
-    centre = (np.array(x.shape[:2]) - 1) / 2
-    row, column = np.mgrid[: x.shape[0], : x.shape[1]]
-    return _sample(x, (row - centre[0]) / factor + centre[0],
-                   (column - centre[1]) / factor + centre[1])  # fmt: skip
+    """By a factor in Q16 about the centre."""
+    h, w = x.shape[:2]
+    row, column = np.mgrid[1 - h : h : 2, 1 - w : w : 2]  # twice the distance from the centre
+    row = ((row << 32) // factor + (h - 1) * exact.ONE) >> 1
+    return exact.sample(x, row, ((column << 32) // factor + (w - 1) * exact.ONE) >> 1)
 
 
-def _sample(x, row, column):
-    """The image at real-valued positions, linear between pixels, edges repeated."""
-    return np.stack(
-        [
-            scipy.ndimage.map_coordinates(x[..., c], (row, column), order=1, mode="nearest")
-            for c in range(x.shape[2])
-        ],
-        axis=2,
-    )
-
-
-def _fog(x, density, rng):
+def _fog(x, density, draw):
     """Blend with smooth random clouds of brightness 0.5 to 1."""
-    cloud = sum(
-        scale * scipy.ndimage.gaussian_filter(rng.standard_normal(x.shape[:2]), scale, mode="wrap")
-        for scale in (2.0, 4.0, 8.0)
-    )
-    cloud = 0.5 + 0.5 * (cloud - cloud.min()) / (cloud.max() - cloud.min())
-    return x * (1.0 - density) + density * cloud[..., None]
+    return corruptions.fogged(x, density, 0.5, draw)
 
 
-def _brightness(x, offset, rng):
-    return x + offset
+def _brightness(x, offset, draw):
+    return x + corruptions.grey(offset)
 
 
-def _contrast(x, loss, rng):
+def _contrast(x, loss, draw):
     """Values move towards each channel's mean."""
-    mean = x.mean(axis=(0, 1))
-    return mean + (x - mean) * (1.0 - loss)
+    mean = exact.divide(x.sum((0, 1)), x.shape[0] * x.shape[1])
+    return corruptions.blend(x, mean, loss)
 
 
-def _saturate(x, level, rng):
+def _saturate(x, level, draw):
     """Distance from grey times a factor, then an offset."""
     factor, offset = level
-    grey = x @ _YCC[0]
-    return grey[..., None] + (x - grey[..., None]) * factor + offset
+    middle = (x @ _YCC[0] >> 16)[..., None]
+    return middle + ((x - middle) * exact.fixed(factor) >> 16) + corruptions.grey(offset)
 
 
-def _elastic(x, amplitude, rng):
+def _elastic(x, amplitude, draw):
     """Smooth random displacements of about so many pixels."""
-    row, column = np.mgrid[: x.shape[0], : x.shape[1]].astype(float)
-    moves = [scipy.ndimage.gaussian_filter(rng.standard_normal(row.shape), 2.5) for _ in range(2)]
-    dy, dx = (amplitude * move / move.std() for move in moves)
-    return _sample(x, row + dy, column + dx)
+    places = []
+    for place in np.mgrid[: x.shape[0], : x.shape[1]]:
+        move = exact.smooth(draw.normal(place.shape), 2.5, "reflect")
+        around = move - exact.divide(int(move.sum()), move.size)
+        deviation = max(1, math.isqrt(int((around**2).sum()) // move.size))
+        places.append((place << 16) + exact.divide(exact.fixed(amplitude) * move, deviation))
+    return exact.sample(x, *places)
 
 
-def _pixelate(x, size, rng):
+def _pixelate(x, size, draw):
     """Box means on a size x size grid (of a 32 x 32 image), each spread over its box."""
-    rows, columns = (_boxes(n, max(1, round(n * size / 32))) for n in x.shape[:2])
+    h, w = x.shape[:2]
+    rows, columns = (_boxes(n, max(1, round(n * size / 32))) for n in (h, w))
     small = np.tensordot(columns, np.tensordot(rows, x, 1), (1, 1)).swapaxes(0, 1)
-    row, column = ((2 * np.arange(n) + 1) * m // (2 * n) for n, m in zip(x.shape, small.shape[:2]))
-    return small[row][:, column]
+    row, column = ((2 * np.arange(n) + 1) * m // (2 * n) for n, m in zip((h, w), small.shape))
+    return exact.divide(small, h * w)[row][:, column]
 
 
 def _boxes(n, m):
-    """(m, n): how much of each of n cells a box of n/m cells takes."""
-    edges, cells = np.arange(m + 1) * n / m, np.arange(n)
+    """(m, n): how much of each of n cells a box of n/m cells takes, in m-ths."""
+    edges, cells = np.arange(m + 1) * n, np.arange(n) * m
     low = np.maximum(edges[:-1, None], cells)
-    high = np.minimum(edges[1:, None], cells + 1)
-    return np.clip(high - low, 0, None) * m / n
+    high = np.minimum(edges[1:, None], cells + m)
+    return np.clip(high - low, 0, None)
 
 
-def _jpeg(x, quality, rng):
+def _jpeg(x, quality, draw):
     """Quantization of 8x8 cosine blocks at a quality; colour at half the resolution."""
-    scale = 5000 / quality if quality < 50 else 200 - 2 * quality
-    luma, blue, red = np.moveaxis(x @ _YCC.T * 255, 2, 0)
+    scale = 5000 // quality if quality < 50 else 200 - 2 * quality
+    luma, blue, red = np.moveaxis(x @ _YCC.T >> 16, 2, 0)
     h, w = luma.shape
-    planes = [_blocks(luma - 128, np.maximum(1, _LUMA * scale // 100)) + 128]
+    middle = 128 * exact.ONE
+    planes = [_blocks(luma - middle, np.maximum(1, _LUMA * scale // 100)) + middle]
     for plane in (blue, red):
         half = np.pad(plane, ((0, h % 2), (0, w % 2)), mode="edge")
-        half = half.reshape(half.shape[0] // 2, 2, -1, 2).mean(axis=(1, 3))
+        half = half.reshape(half.shape[0] // 2, 2, -1, 2).sum((1, 3)) >> 2
         half = _blocks(half, np.maximum(1, _CHROMA * scale // 100))
         planes.append(half.repeat(2, 0).repeat(2, 1)[:h, :w])
-    return np.stack(planes, 2) @ np.linalg.inv(_YCC).T / 255
+    return np.stack(planes, 2) @ _RGB.T >> 16
 
 
 def _blocks(plane, steps):
     h, w = plane.shape
     padded = np.pad(plane, ((0, -h % 8), (0, -w % 8)), mode="edge")
     tiles = padded.reshape(padded.shape[0] // 8, 8, -1, 8).swapaxes(1, 2)
-    tiles = scipy.fft.dctn(tiles, axes=(2, 3), norm="ortho")
-    tiles = scipy.fft.idctn(np.rint(tiles / steps) * steps, axes=(2, 3), norm="ortho")
+    waves = _cosines()
+    tiles = _both(tiles, waves.T)
+    tiles = _both(exact.divide(tiles, steps * exact.ONE) * (steps * exact.ONE), waves)
     return tiles.swapaxes(1, 2).reshape(padded.shape)[:h, :w]
 
 
-def _stripe(x, amplitude, rng):
+def _both(tiles, matrix):
+    """matrix.T @ tile @ matrix, the matrix in Q24."""
+    tiles = exact.divide(tiles @ matrix, 1 << 24)
+    return exact.divide(matrix.T @ tiles, 1 << 24)
+
+
+@functools.cache
+def _cosines():
+    """The orthonormal cosine transform of 8 values, one wave a row, Q24."""
+    waves = [[exact.cosine((2 * i + 1) * k * exact.PI // 16, 23) for i in range(8)]
+             for k in range(8)]  # fmt: skip
+    waves[0] = [math.isqrt(1 << 45)] * 8  # 1 / sqrt(8)
+    return np.array(waves)
+
+
+def _stripe(x, amplitude, draw):
     """Every sensor column has its own offset."""
-    return x + amplitude * rng.standard_normal((1, x.shape[1], 1))
+    return corruptions.noisy(x, amplitude, draw.normal((1, x.shape[1], 1)))
 
 
-def _rotate(x, angles, rng):
+def _rotate(x, angles, draw):
     """By an angle in the given range of degrees, either way; black corners."""
-    angle = rng.uniform(*angles) * rng.choice((-1, 1))
-    return scipy.ndimage.rotate(x, angle, axes=(0, 1), reshape=False, order=1)
+    low, high = (angle * exact.ONE for angle in angles)
+    return exact.rotate(x, draw.between(low, high) * draw.signs())
 
 
-def _translate(x, reach, rng):
+def _translate(x, reach, draw):
     """By a whole number of pixels in the given range, either way, in both axes."""
-    shift = rng.integers(reach[0], reach[1] + 1, 2) * rng.choice((-1, 1), 2)
-    return scipy.ndimage.shift(x, (*shift, 0), order=0)
+    return exact.shift(x, *(draw.between(*reach, (2,)) * draw.signs((2,))).tolist())
 
 
 _FUNCTIONS = {name: globals()[f"_{name}"] for name in NAMES}

@@ -6,10 +6,10 @@ import re
 import subprocess
 import sys
 
+from ..board import errors, push
 from ..board import files as board_files
 from ..board import info as board_info
 from ..board import link as board_link
-from ..board import push
 
 TRAIN = push.ROOT / "device" / "examples" / "train.py"
 LEFT = {"journal": "/train.journal", "adapted": "/adapted.safetensors"}
@@ -80,9 +80,7 @@ def run(board, recipe, tell, steps=None, **more):
             process.terminate()
             raise
     if process.returncode:
-        raise board_link.BoardError(
-            board.failure or f"train.py failed: {lines[-1] if lines else ''}"
-        )
+        raise errors.BoardError(board.failure or f"train.py failed: {lines[-1] if lines else ''}")
     return _read(board, recipe, lines)
 
 
@@ -90,7 +88,7 @@ def _read(board, recipe, lines):
     """The Run that the lines and the board's files tell of."""
     told = next((line for line in reversed(lines) if line.startswith(RESULT)), None)
     if told is None:
-        raise board_link.BoardError("train.py ended without its RESULT line")
+        raise errors.BoardError("train.py ended without its RESULT line")
     result = json.loads(told.removeprefix(RESULT))
     with board_link.Link(board.port, reset=False) as link:
         files = board_files.Files(link)

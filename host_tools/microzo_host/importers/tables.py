@@ -1,4 +1,9 @@
-"""int8 to int8 functions of one value as 256-entry tables, in TFLite's arithmetic."""
+"""int8 to int8 functions of one value as 256-entry tables, in TFLite's arithmetic.
+
+exp and tanh come from ``decimal``, whose digits are the same on every machine.
+"""
+
+import decimal
 
 import numpy as np
 
@@ -6,6 +11,7 @@ from ..reference import intforward
 from . import scales
 
 INT8 = np.arange(-128, 128)
+LARGE = decimal.Decimal(100)  # beyond it exp is infinite in float32, tanh 1
 
 
 def requantize(x, y, values=INT8):
@@ -30,12 +36,12 @@ def leaky_relu(alpha, x, y):
 
 def logistic(x, y):
     """LOGISTIC, in float32 as the reference does."""
-    return _curve(x, y, lambda v: np.float32(1) / (np.float32(1) + _float32(np.exp, -v)))
+    return _curve(x, y, lambda v: np.float32(1) / (np.float32(1) + _float32(_exp, -v)))
 
 
 def tanh(x, y):
     """TANH, in float32 as the reference does."""
-    return _curve(x, y, lambda v: _float32(np.tanh, v))
+    return _curve(x, y, lambda v: _float32(_tanh, v))
 
 
 def hard_swish(x, y):
@@ -59,9 +65,19 @@ CURVES = {"LOGISTIC": logistic, "TANH": tanh, "HARD_SWISH": hard_swish}
 
 
 def _float32(function, values):
-    """The correctly rounded float32 of a function of float32 values."""
-    with np.errstate(over="ignore"):
-        return function(values.astype(np.float64)).astype(np.float32)
+    """The float32 of a function of float32 values."""
+    with np.errstate(over="ignore"), decimal.localcontext(decimal.Context(prec=40)):
+        results = [float(function(decimal.Decimal(value))) for value in values.tolist()]
+        return np.array(results).astype(np.float32)
+
+
+def _exp(value):
+    return min(value, LARGE).exp()
+
+
+def _tanh(value):
+    square = (2 * max(-LARGE, min(value, LARGE))).exp()
+    return (square - 1) / (square + 1)
 
 
 def _curve(x, y, function):

@@ -250,7 +250,7 @@ def _multipliers(scales):
 
 
 def _round_up(scale):
-    """To 10 significant bits: another machine's order of float sums then changes nothing."""
+    """To 10 significant bits, which is fine enough for a range of calibration values."""
     mantissa, exponent = math.frexp(scale)
     return math.ldexp(math.ceil(mantissa * 1024), exponent - 10)
 

@@ -2,8 +2,11 @@
 
 ``mse`` looks for the range with the least squared error of the quantized
 values; ``percentile`` takes the mean of each batch's percentiles. Both go
-through the samples in batches, so that memory does not grow with them.
+through the samples in batches, so that memory does not grow with them. Sums
+are rounded once (``fsum``) or have a fixed order: a range is the same on every machine.
 """
+
+import math
 
 import numpy as np
 
@@ -79,4 +82,5 @@ def _best(counts, low, high):
 def _error(values, counts, low, high):
     scale, zero_point = quantization(low, high)
     quantized = np.clip(np.rint(values / scale) + zero_point, -128, 127)
-    return float((counts * (values - (quantized - zero_point) * scale) ** 2).sum())
+    error = values - (quantized - zero_point) * scale
+    return math.fsum((counts * (error * error)).tolist())

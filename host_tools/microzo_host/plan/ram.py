@@ -1,7 +1,7 @@
 """What a training run takes on a board before anything is sent: RAM, flash, MACs, what fits.
 
-The parts of the run come from the device package itself (``Trainer.plan``); what surrounds it on a
-board (interpreter, loaded code, collector's tables) is counted here by figures measured on the
+The parts of the run come from the device package itself (``Trainer.memory``); what surrounds it on
+a board (interpreter, loaded code, collector's tables) is counted here by figures measured on the
 emulated boards; tests hold the sum to the measured peak within 2 %.
 """
 

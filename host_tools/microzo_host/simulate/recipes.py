@@ -5,6 +5,8 @@ import json
 import microzo
 from microzo.methods import method
 
+from ..report.settings import rows, settings_text
+
 
 def recipe_of(name):
     """A recipe by name; the stages of several one after another for ``realign+head``. What begins
@@ -32,18 +34,12 @@ def settings(recipe, changes):
             raise ValueError(f"{text!r} is no change: write stage.setting=value")
         *stage, key = path.split(".")
         targets = [s for s in made["stages"] if s["kind"] in stage] if stage else [made]
-        targets = [t for t in targets if key in (_rows(t["kind"]) if stage else t)]
+        targets = [t for t in targets if key in (rows(t["kind"]) if stage else t)]
         if not targets:
             raise ValueError(f"recipe {made['name']} has no setting {path}: {_known(made)}")
         for target in targets:
-            target[key] = _value(_rows(target["kind"])[key][1] if stage else 0, value)
+            target[key] = _value(rows(target["kind"])[key][1] if stage else 0, value)
     return made
-
-
-def _rows(kind):
-    """{name: row} of the settings of a method."""
-    declared = method(kind)
-    return {row[0]: row for row in declared.settings + declared.options}
 
 
 def _value(default, text):
@@ -57,5 +53,11 @@ def _known(made):
     """The settings that a recipe may be given, as a clause."""
     kinds = dict.fromkeys(stage["kind"] for stage in made["stages"])
     own = [key for key in made if key not in ("name", "stages")]
-    found = [f"{kind}.({' '.join(sorted(_rows(kind)))})" for kind in kinds]
+    found = [f"{kind}.({' '.join(sorted(rows(kind)))})" for kind in kinds]
     return f"it has {', '.join(own + found)}"
+
+
+def described(chosen):
+    """What `--set help` prints: the settings of all stages of the chosen recipes."""
+    kinds = dict.fromkeys(stage["kind"] for recipe in chosen for stage in recipe["stages"])
+    return "\n".join(settings_text(kind) for kind in kinds)
