@@ -190,11 +190,11 @@ class Stage:
 
     def estimate(self, step):
         """One step's record; nothing of the model changes until it is applied."""
-        load = self.samples.load
+        samples = self.samples  # its method as a local would be allocated
         g = step * self.per_step if self.shuffled else 0
         self.begin(step)
         for i in range(self.per_step):
-            load(g + i)
+            samples.load(g + i)
             self.take(step, i)
         self.finish(step)
 

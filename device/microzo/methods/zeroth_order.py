@@ -92,16 +92,16 @@ class ZerothOrder(Stage):
 
     def measure(self, step):
         """The loss differences of the step's probes, in `diffs`: Q12 sums over their samples."""
-        load = self.samples.load
+        samples = self.samples
         g = step * (self._each if self._shared else self.per_step)
         self.begin(step)
         if self._shared and not self._outer:
             for i in range(self.per_step):
-                load(g + i % self._each)
+                samples.load(g + i % self._each)
                 self.take(step, i)
         else:
             for i in range(self.per_step):
-                load(g + i)
+                samples.load(g + i)
                 self.take(step, i)
 
     def estimate(self, step):
