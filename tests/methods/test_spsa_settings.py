@@ -9,10 +9,10 @@ from microzo.journal import record
 from microzo.kernel import python as pykernels
 from microzo.net import one_operator as oneop
 from microzo.net import words as L
-from microzo.zo import directions, masks, objective
+from microzo.zo import directions, masks, objective, perturbed_copy
 from microzo.zo import factors as rows
 from microzo.zo import probe as probes
-from microzo.zo import update as updates
+from microzo.zo import shaped_update as updates
 from microzo_host import native
 from microzo_host import reference as oracle
 
@@ -209,7 +209,7 @@ def test_perturbing_leaves_the_values_alone_and_is_that_of_the_kernel(wide, trai
     spec = spec_of(direction="sign", train=train, wide=wide)
     pieces = (
         probes.KernelSigns(model, spec, 77, False),
-        probes.Copy(model, spec, 77, objective.CrossEntropy(model)),
+        perturbed_copy.Copy(model, spec, 77, objective.CrossEntropy(model)),
     )
     losses = []
     for probe in pieces:

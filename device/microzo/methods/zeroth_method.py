@@ -163,9 +163,9 @@ class ZerothMethod(Method):
     def modules(self, spec):
         names = ("methods.zeroth_order", "zo.probe", "zo.update")
         if copies(spec):
-            names += ("net.one_operator", "zo.directions", "zo.objective")
+            names += ("zo.perturbed_copy", "zo.objective")
         if shaped(spec):
-            names += ("net.one_operator", "zo.directions")
+            names += ("zo.shaped_update",)
         for key, name in (("mask", "zo.masks"), ("factors", "zo.factors")):
             if spec.get(key):
                 names += (name,)
@@ -179,17 +179,23 @@ class ZerothMethod(Method):
         return CrossEntropy(run.model)
 
     def stage(self, run, spec, seed, rider=None):
-        from ..zo.probe import Copy, KernelSigns
-        from ..zo.update import KernelUpdate, ShapedUpdate
         from .zeroth_order import ZerothOrder
 
         model = run.model
         gathers = False
         if copies(spec):
+            from ..zo.perturbed_copy import Copy
+
             objective = self.objective(run, spec)
             gathers = objective.gathers
             probe = Copy(model, spec, seed, objective, minus_last=rider is not None)
         else:
+            from ..zo.probe import KernelSigns
+
             probe = KernelSigns(model, spec, seed, shares(spec))
-        update = (ShapedUpdate if shaped(spec) else KernelUpdate)(model, spec, seed)
+        if shaped(spec):
+            from ..zo.shaped_update import ShapedUpdate as Update
+        else:
+            from ..zo.update import KernelUpdate as Update
+        update = Update(model, spec, seed)
         return ZerothOrder(run, spec, seed, probe, update, rider, gathers)
