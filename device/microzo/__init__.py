@@ -48,9 +48,8 @@ def leave(package):
 
 def load(path):
     """The Model in a .safetensors file; see net/load.py."""
-    k = _module("kernel.choice", "kernels").kernels()
     try:
-        return _module("net.load", "load").load(path, k)
+        return _module("net.load", "load").load(path)
     finally:
         forget("net.load")
 

@@ -22,6 +22,9 @@ LATE_UPWARDS = {
     ("train.start", "search.layers"),
     ("train.trainer", "search.step"),
 }
+# The one that does so at once: loading a model chooses its kernels. Imported later, or handed over by
+# the top, kernel.choice lies elsewhere in a board's heap, and `default` finds no 2 KB in one piece.
+UPWARDS = {("net.load", "kernel.choice")}
 # Modules that import by a computed name.
 LATE_BY_NAME = {"microzo", "microzo.methods", "microzo.train.start"}
 # Attributes of objects that are not ours: NumPy, ctypes, functions, littlefs, click, PyTorch.
@@ -67,7 +70,7 @@ def test_each_floor_imports_lower_ones_only():
         below = _floor(target) <= _floor(source)
         if not below and not (each.late and (source, target) in LATE_UPWARDS):
             upwards.add((source, target))
-    assert upwards == set()
+    assert upwards == UPWARDS
     assert {i for i in TREES["device"].imports() if i.source == "microzo" and not i.late} == set()
 
 

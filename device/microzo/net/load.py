@@ -4,6 +4,7 @@ import sys
 from array import array
 
 from ..board import files, memory
+from ..kernel import choice as backend
 from . import arena as planner
 from . import trainable as selection
 from . import words as L
@@ -12,12 +13,13 @@ from .model import Model
 _LOW30 = 0x3FFFFFFF
 
 
-def load(path, k):
-    """Returns the Model in file `path`; k: the kernels it is to run on.
+def load(path):
+    """Returns the Model in file `path`.
 
     OSError: the file is missing or cut. ValueError: it is no model, altered, or of another
     version. MemoryError: it does not fit; the text names needed, free and largest block.
     """
+    k = backend.kernels()
     with files.open_for_reading(path) as f:
         start, length = _data_section(f, path)
         plan = _read_plan(f, path, start, length)
