@@ -139,7 +139,7 @@ def test_tail_goes_through_a_pool_of_any_stride_with_one_output(stride, tmp_path
     trainer = microzo.Trainer(model, "tail")
     for _ in trainer.run(microzo.ArrayData(images, np.arange(32).astype(np.uint8) % 4)):
         pass
-    assert trainer.program["stages"][0]["conv"] == 0 and bytes(model.state) != before
+    assert trainer.program["stages"][0]["ops"] == [0] and bytes(model.state) != before
 
 
 def test_default_trains_the_head_where_tail_has_no_closed_form(deeper):

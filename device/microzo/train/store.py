@@ -108,6 +108,5 @@ class JournalStore:
 
     def close(self):
         if self._writer is not None:
-            self._writer.sync()
-            self._writer.close()
+            self._writer.close()  # a second time, after an interruption, does no harm
             self._writer = None

@@ -17,6 +17,12 @@ def bits(spec):
     return sum(1 << TRAIN.index(name) for name in spec["train"])
 
 
+def shares(spec):
+    """True if all probes of a step see the same samples: they must where they share a clean
+    loss."""
+    return bool(spec.get("share")) or not spec["antithetic"]
+
+
 def moved(plan, spec):
     """Operators of a spec's lo..hi-1 whose weights are trained."""
     return [
@@ -96,9 +102,3 @@ class KernelSigns:
     def rest(self):
         """What the probe's samples together add to the sum of loss differences, Q12."""
         return 0
-
-
-def shares(spec):
-    """True if all probes of a step see the same samples: they must where they share a clean
-    loss."""
-    return bool(spec.get("share")) or not spec["antithetic"]
