@@ -17,7 +17,7 @@ def taken(engine, data):
         "copy for roll-back": [getattr(engine._store, "_mark", None)],
         "activations": [model.arena],
         "gradients": gradient.buffers() if gradient else [],
-        "nodes": list(gradient._nodes or ()) if gradient else [],
+        "nodes": [gradient._values, gradient._sums] if gradient else [],
     }
     known = {id(b) for buffers in parts.values() for b in buffers}
     known |= {id(model.blob), id(model.plan), id(data)}

@@ -7,7 +7,7 @@ import declared
 import pytest
 
 import microzo
-from microzo.journal import file as journals
+from microzo.journal import writer
 
 
 def param(variant, quick):
@@ -71,7 +71,7 @@ class Cuts:
     def __init__(self, monkeypatch, journal):
         self.left = []
         folder = pathlib.Path(journal).parent
-        append = journals.Writer.append
+        append = writer.Writer.append
 
         def cut(writer, rec):
             writer.sync()
@@ -79,7 +79,7 @@ class Cuts:
             append(writer, rec)
             self.left.append((files, bytes(rec)))
 
-        monkeypatch.setattr(journals.Writer, "append", cut)
+        monkeypatch.setattr(writer.Writer, "append", cut)
         self._undo = monkeypatch.undo
 
     def stop(self):
