@@ -33,6 +33,7 @@ def build_firmware(out, extra):
     )
 
 
+@pytest.mark.board
 @pytest.mark.skipif(not os.environ.get("MICROZO_FULL"), reason="a firmware build: make test-full")
 def test_extra_c_modules_are_in_the_firmware(tmp_path):
     module = tmp_path / "modules" / "extra"
@@ -122,6 +123,7 @@ def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
     assert done.returncode != 0 and "no MicroPython source" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full"])
 def test_all_boards_get_their_native_module(goals):
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "ARCHS")}

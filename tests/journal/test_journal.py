@@ -72,6 +72,7 @@ def resumed(path, model_path, data, **options):
     return bytes(model.state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ("default", "forward_only"))
 def test_cut_at_every_byte(name, tmp_path, model_path, data):
     whole = tmp_path / "whole.jrn"
@@ -96,6 +97,7 @@ def test_cut_at_every_byte(name, tmp_path, model_path, data):
             assert f.read() == content, cut
 
 
+@pytest.mark.slow
 def test_reader_stops_at_every_cut(tmp_path, model_path, data):
     path = tmp_path / "run.jrn"
     run(str(path), model_path, data, "default")
@@ -179,7 +181,7 @@ def _data_calls(model_path, data, recipe, journal):
     return counter.calls(), bytes(model.state)
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", small.marked(RECIPES))
 @pytest.mark.parametrize("journalled", (True, False))
 def test_interrupted_in_the_same_process(name, journalled, tmp_path, model_path, data):
     recipe = small.short(name)
@@ -203,6 +205,7 @@ def test_interrupted_in_the_same_process(name, journalled, tmp_path, model_path,
         assert bytes(model.state) == state, i
 
 
+@pytest.mark.slow
 def test_interrupted_then_resumed_by_another_process(tmp_path, model_path, data):
     """Stops at random calls, torn last writes, several times in a run; 200 stops in all."""
     rng = random.Random(1)

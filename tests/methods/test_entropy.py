@@ -191,8 +191,10 @@ def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled
 def test_a_harmful_stage_is_rolled_back_without_labels(model, mild, tmp_path):
     made = small.short("entropy")
     made["stages"] = made["stages"][1:]
-    made["stages"][0].update(steps=20, shift=-7, first_shift=-7, clip=255, train=("weights", "biases", "scales"),
-                             stats=0)  # fmt: skip
+    everything = ("weights", "biases", "scales")
+    made["stages"][0].update(
+        steps=20, shift=-7, first_shift=-7, clip=255, train=everything, stats=0
+    )
     untouched = microzo.load(model.path)
     path = str(tmp_path / "run")
     trainer = small.train(model, mild, made, journal=path)

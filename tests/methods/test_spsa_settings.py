@@ -256,8 +256,8 @@ def test_nearest_loses_what_stochastic_keeps_in_the_mean(model_path, data):
     found = {}
     for rule in ("nearest", "stochastic"):
         model = microzo.load(model_path)
-        made = recipe(round=rule, train=("weights",), rule="sign", clip=25, probes=4, samples=8, steps=1,
-                      shift=0, first_shift=0, schedule="constant")  # fmt: skip
+        made = recipe(round=rule, train=("weights",), rule="sign", clip=25, probes=4, samples=8,
+                      steps=1, shift=0, first_shift=0, schedule="constant")  # fmt: skip
         small.train(model, data, made)
         start = microzo.load(model_path)
         start.place([(2, 1)])

@@ -32,6 +32,8 @@ CASES = [(name, name, {}, "auto") for name in (
     ("sides-dense", "spsa", {"antithetic": 0, "wide": 1, "guard": ""}, [4]),
     ("model-wise", "node", {"model_wise": 1, "norm_scaling": "root", "guard": ""}, "auto"),
 ]  # fmt: skip
+# Over the oracle or after many interruptions these take seconds.
+LONG = ("channel", "node")
 SHAPE = (12, 12, 1)
 CLASSES = 4
 
@@ -90,6 +92,11 @@ def write_data(folder, model_path, n=60, seed=7):
     np.save(folder / "x.npy", x)
     np.save(folder / "y.npy", y)
     return str(folder / "x.npy"), str(folder / "y.npy")
+
+
+def marked(names):
+    """The names of recipes as parameters of a test; the LONG ones are `slow`."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in names]
 
 
 def short(name, samples=40):

@@ -18,6 +18,7 @@ def recipe(**changes):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ("gradient", "test"))
 def test_the_choice_is_the_same_on_every_backend_and_in_the_journal(
     how, tmp_path, model_path, data, with_kernels

@@ -17,9 +17,7 @@ def feed(trainer, model_path, updates):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "each"), [("spsa", 6), ("head", 8), ("tail", 8), ("elastic", 6)]
-)
+@pytest.mark.parametrize(("name", "each"), [("spsa", 6), ("head", 8), ("tail", 8), ("elastic", 6)])
 def test_live_samples_train(name, each, model_path, tmp_path):
     """A record, and a move, every `each` samples."""
     model, path = microzo.load(model_path), str(tmp_path / "run")

@@ -33,7 +33,7 @@ def test_default_gains(model, data):
     assert after.loss < before.loss
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", small.marked(RECIPES))
 def test_oracle_gives_the_bits_of_the_c_kernels(name, model_path, data, with_kernels):
     found = []
     for module in (native, oracle):

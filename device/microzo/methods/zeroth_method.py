@@ -4,13 +4,14 @@ memory and work."""
 from ..net import arena as planner
 from ..net import one_operator, trainable
 from ..net import words as L
-from ..zo.directions import DIRECTIONS
+from ..net.one_operator import COPIER_BYTES, PLAN_BYTES
+from ..zo.directions import DIRECTIONS, GAUSS
 from ..zo.factors import FACTORS
-from ..zo.masks import MASKS
+from ..zo.masks import CHUNK, MASKS
 from ..zo.probe import TRAIN, bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import NORM_SCALINGS, SCHEDULES
-from ..zo.update import ROUNDS, shaped
+from ..zo.update import PAIRS, ROUNDS, shaped
 from .declaration import GUARDS, Method
 
 SETTINGS = (
@@ -51,6 +52,21 @@ def copies(spec):
         or bool(spec["eps_shift"])
         and any(spec.get(key) for key in ("direction", "factors", "round"))
     )
+
+
+def tables(spec):
+    """Bytes of what a stage takes whatever the model: pairs, coefficients, plans of one
+    operator."""
+    size = 8 * PAIRS + 16 * spec["probes"]
+    if copies(spec):
+        size += COPIER_BYTES + 8 * GAUSS
+    if spec.get("mask"):
+        size += PLAN_BYTES + 8 * CHUNK
+    if shaped(spec):
+        size += PLAN_BYTES
+        if spec.get("mask") or spec.get("factors"):
+            size += COPIER_BYTES
+    return size
 
 
 class ZerothMethod(Method):
@@ -108,7 +124,7 @@ class ZerothMethod(Method):
         return [(op, bits(spec)) for op in spec["ops"]]
 
     def memory(self, plan, spec, state):
-        needs = {"activations": planner.layout(plan, spec["first"]), "buffers": 0}
+        needs = {"activations": planner.layout(plan, spec["first"]), "buffers": tables(spec)}
         if shares(spec):
             if plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:
                 needs["buffers"] = 8 * L.KEPT
@@ -128,7 +144,9 @@ class ZerothMethod(Method):
                 most = max(most, one_operator.weights(plan, i))
         for o in planner.bases(plan):
             channels = max(channels, plan[o + L.OUT_C])
-        sizes = [1024]
+        sizes = []
+        if spec.get("factors"):
+            sizes.append(2 * channels * len(spec["ops"]))
         if spec.get("mask"):
             sizes += [2 * most, 2 * most]  # of the perturbation, and of the update
         elif spec.get("factors"):

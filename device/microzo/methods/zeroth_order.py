@@ -92,7 +92,7 @@ class ZerothOrder(Stage):
 
     def measure(self, step):
         """The loss differences of the step's probes, in `diffs`: Q12 sums over their samples."""
-        samples = self.samples
+        samples = self.samples  # a bound method in its place would be a new object
         g = step * (self._each if self._shared else self.per_step)
         self.begin(step)
         if self._shared and not self._outer:

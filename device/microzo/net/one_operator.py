@@ -9,6 +9,10 @@ from array import array
 from . import arena as planner
 from . import words as L
 
+PLAN_BYTES = 4 * (L.HEADER_WORDS + L.OP_WORDS)
+_TABLE = 512
+COPIER_BYTES = PLAN_BYTES + _TABLE
+
 
 def weights(plan, op):
     o = L.op_base(op)
@@ -16,7 +20,7 @@ def weights(plan, op):
 
 
 def _plan(classes):
-    made = array("i", bytearray(4 * (L.HEADER_WORDS + L.OP_WORDS)))
+    made = array("i", bytearray(PLAN_BYTES))
     made[L.MAGIC] = L.MAGIC_VALUE
     made[L.MAJOR] = L.VERSION_MAJOR
     made[L.N_OPS] = 1
@@ -73,7 +77,7 @@ class Copier:
         self._k = k
         self._plan = _plan(1)
         self._plan[L.NET_IN_W] = self._plan[L.NET_IN_C] = 1
-        self._table = bytearray(512)
+        self._table = bytearray(_TABLE)
         for i in range(256):
             self._table[i] = i
 

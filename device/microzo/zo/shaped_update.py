@@ -4,7 +4,7 @@ rounding to whole weights, the step before (guided)."""
 from array import array
 
 from ..board import memory
-from ..data import draw
+from ..data import order
 from ..journal import record
 from ..net import arena as planner
 from ..net import one_operator
@@ -129,7 +129,7 @@ class ShapedUpdate(KernelUpdate):
         self._one.select(op, master, 1)
         if rule == "stochastic":
             for j in range(8):  # a sum of these is uniform over 256 values
-                self._pairs[2 * j] = self._model.k.derive(self._seed, draw.DITHER, 8 * step + j)
+                self._pairs[2 * j] = self._model.k.derive(self._seed, order.DITHER, 8 * step + j)
                 self._pairs[2 * j + 1] = 1 << j
             self._one.update(state, self._pairs, 8, 1)
         self._one.round_off(state, self._whole)

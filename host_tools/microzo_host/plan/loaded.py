@@ -10,7 +10,7 @@ from ..board import push
 # What a script such as train.py asks for, with a journal; what begins a run, which a board forgets
 # then, but after free memory was measured.
 ROOTS = (
-    "__init__", "data.cache", "data.sources", "kernel.choice", "methods.__init__", "net.model",
+    "__init__", "data.cache", "data.sources", "kernel.__init__", "methods.__init__", "net.model",
     "train.store", "train.trainer",
 )  # fmt: skip
 PLANNING = ("train.start",)
