@@ -10,6 +10,7 @@ from microzo.methods.gradient import GradientBuffers
 from microzo.methods.nodes import AllNodes
 from microzo.net import arena as planner
 from microzo.net import words as L
+from microzo.net.trainable import kept
 from microzo.recipes import resolve as program
 from microzo_host import native
 from microzo_host import reference as oracle
@@ -25,7 +26,8 @@ def stage(samples=40, **changes):
 def nodes(model, several, probes, eps=4):
     """(AllNodes, its GradientBuffers) of the operators."""
     model.place([(op, L.WEIGHTS | L.BIASES) for op in several])
-    buffers = GradientBuffers(model, several, -1)
+    live = kept(model.plan, several[0] if len(several) == 1 else -1)
+    buffers = GradientBuffers(model, several, -1, live=live, nodes="several")
     buffers.place()
     spec = dict(stage()["stages"][0], eps=eps, probes=probes, clip=32767)
     return AllNodes(model, buffers, spec, 7), buffers

@@ -77,7 +77,7 @@ def test_json_has_the_fields_of_the_docs(demo):
     status, text, _ = run(demo, "--json", "-")
     found = json.loads(text)
     assert status == 0
-    page = (ROOT / "docs" / "reference" / "plan.md").read_text()
+    page = (ROOT / "docs" / "reference" / "plan.md").read_text().partition("## Parts")[0]
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.M)
     assert sorted(found) == sorted(re.findall(r"\w+", " ".join(rows)))
     assert found["fits"] and not found["refused"]

@@ -1,18 +1,14 @@
 """An exception between any two lines of the engine: the run that goes on ends in the same bits."""
 
-import pathlib
 import sys
 
 import pytest
 import small
 
 import microzo
-from microzo.train import engine
+from microzo.train import engine, position, replay, store
 
-FILES = {
-    str(pathlib.Path(engine.__file__).with_name(name))
-    for name in ("engine.py", "position.py", "store.py", "replay.py")
-}
+FILES = {module.__file__ for module in (engine, position, replay, store)}
 
 
 class Stop(KeyboardInterrupt):
@@ -55,8 +51,8 @@ def recipe():
     return made
 
 
-@pytest.mark.parametrize("journalled", (True, False))
-def test_interrupted_before_any_line(journalled, tmp_path, model_path, data):
+@pytest.mark.parametrize(("journalled", "stride"), [(True, 3), (False, 1)])
+def test_interrupted_before_any_line(journalled, stride, tmp_path, model_path, data):
     whole = microzo.load(model_path)
     trainer = microzo.Trainer(whole, recipe(), journal=str(tmp_path / "0") if journalled else None)
     with Lines() as lines:
@@ -64,7 +60,7 @@ def test_interrupted_before_any_line(journalled, tmp_path, model_path, data):
             pass
     outcomes = trainer.outcomes()
     assert "rolled back" in outcomes[1] and lines.count > 200
-    for stop in range(1, lines.count + 1):
+    for stop in range(1, lines.count + 1, stride):
         model = microzo.load(model_path)
         path = str(tmp_path / str(stop)) if journalled else None
         trainer = microzo.Trainer(model, recipe(), journal=path)
