@@ -77,7 +77,8 @@ def planned_as_run(full_size, new_board, tmp_path, recipe, layers="auto"):
     assert job.near(planned, run.ram_peak), (planned, run.ram_peak)
     (tmp_path / "journal").write_bytes(run.journal)
     trained = program_in(tmp_path / "journal")["stages"]
-    assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in planned.stages]
+    stages = json.loads(json.dumps(planned.stages))  # of a journal: its tuples are lists
+    assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in stages]
     # train.py has saved the model by now; RAM is at its peak before that
     assert modules_of(board) == set(loaded.modules(recipe["stages"]))
     return planned.stages

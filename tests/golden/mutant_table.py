@@ -619,7 +619,7 @@ MUTANTS = [
     ("mask large", "else w >= limit", "else w > limit", "mask-large"),
     (
         "mask count",
-        "plain - one_operator.weights(self._model.plan, op) + self._mask.count(op)",
+        "plain - planner.weights(self._model.plan, op) + self._mask.count(op)",
         "plain",
         "mask-by-layer mask-scaling",
     ),
@@ -684,8 +684,8 @@ MUTANTS = [
     ("pick perturbation", "norm *= max(1, plan[o + L.EPS_W]) ** 2", "norm *= 1", "pick-gradient"),
     (
         "pick bytes",
-        "2 * one_operator.weights(plan, op) + 4 *",
-        "2 * one_operator.weights(plan, op) + 400 *",
+        "2 * planner.weights(plan, op) + 4 *",
+        "2 * planner.weights(plan, op) + 400 *",
         "pick-gradient",
     ),
     (

@@ -7,7 +7,7 @@ import small
 import microzo
 from microzo.journal import record
 from microzo.kernel import python as pykernels
-from microzo.net import one_operator as oneop
+from microzo.net import arena
 from microzo.net import words as L
 from microzo.zo import directions, masks, objective, perturbed_copy
 from microzo.zo import factors as rows
@@ -131,7 +131,7 @@ def moved(model_path, data, **changes):
     for op in (0, 1, 2, 4):
         o = L.op_base(op)
         at = model.plan[o + L.MASTER_OFF]
-        n = oneop.weights(model.plan, op)
+        n = arena.weights(model.plan, op)
         now = np.frombuffer(bytes(model.state), np.int16, n, at)
         w = np.frombuffer(bytes(model.blob), np.int8, n, model.plan[o + L.W_OFF])
         found[op] = (now != w.astype(int) * 256, w, n // model.plan[o + L.OUT_C])
@@ -200,7 +200,7 @@ def test_perturbing_leaves_the_values_alone_and_is_that_of_the_kernel(wide, trai
     model.place([(i, 7) for i in OPS])
     model.relayout(0)
     for op in OPS:
-        n, at = oneop.weights(model.plan, op), model.plan[L.op_base(op) + L.MASTER_OFF]
+        n, at = arena.weights(model.plan, op), model.plan[L.op_base(op) + L.MASTER_OFF]
         values = np.frombuffer(memoryview(model.state), np.int16)[at // 2 : at // 2 + n]
         values[...] = np.clip(values, -90 * 256, 90 * 256)
     sample = bytearray(model.sample_len)
@@ -241,7 +241,7 @@ def test_gaussian_directions_have_the_moments_of_one():
 
 
 def masters(model):
-    return np.frombuffer(bytes(model.state), np.int16, oneop.weights(model.plan, 2),
+    return np.frombuffer(bytes(model.state), np.int16, arena.weights(model.plan, 2),
                          model.plan[L.op_base(2) + L.MASTER_OFF])  # fmt: skip
 
 
@@ -306,7 +306,7 @@ def test_qas_factors_are_inverse_squares_of_the_scales(model):
 
 def test_kernel_factors_follow_the_kernels_lengths(model):
     o = L.op_base(2)
-    n = oneop.weights(model.plan, 2)
+    n = arena.weights(model.plan, 2)
     w = np.frombuffer(bytes(model.blob), np.int8, n, model.plan[o + L.W_OFF]).astype(float)
     want = np.linalg.norm(w.reshape(model.plan[o + L.OUT_C], -1), axis=1)
     assert np.array(rows.factors(model, 2, "kernel")) == pytest.approx(

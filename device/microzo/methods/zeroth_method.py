@@ -2,16 +2,13 @@
 memory and work."""
 
 from ..net import arena as planner
-from ..net import one_operator, trainable
+from ..net import trainable
 from ..net import words as L
-from ..net.one_operator import COPIER_BYTES, PLAN_BYTES
-from ..zo.directions import DIRECTIONS, GAUSS
-from ..zo.factors import FACTORS
-from ..zo.masks import CHUNK, MASKS
 from ..zo.probe import TRAIN, bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import NORM_SCALINGS, SCHEDULES
-from ..zo.update import PAIRS, ROUNDS, shaped
+from ..zo.settings import CHUNK, DIRECTIONS, FACTORS, GAUSS, MASKS, ROUNDS
+from ..zo.update import PAIRS, shaped
 from .declaration import GUARDS, Method
 
 SETTINGS = (
@@ -58,6 +55,10 @@ def tables(spec):
     """Bytes of what a stage takes whatever the model: pairs, coefficients, plans of one
     operator."""
     size = 8 * PAIRS + 16 * spec["probes"]
+    if not (copies(spec) or shaped(spec)):
+        return size
+    from ..net.one_operator import COPIER_BYTES, PLAN_BYTES
+
     if copies(spec):
         size += COPIER_BYTES + 8 * GAUSS
     if spec.get("mask"):
@@ -141,7 +142,7 @@ class ZerothMethod(Method):
         most = channels = 0
         for i in range(spec["lo"], spec["hi"]):
             if planner.is_weighted(plan, L.op_base(i)):
-                most = max(most, one_operator.weights(plan, i))
+                most = max(most, planner.weights(plan, i))
         for o in planner.bases(plan):
             channels = max(channels, plan[o + L.OUT_C])
         sizes = []
@@ -165,7 +166,7 @@ class ZerothMethod(Method):
         yield ("prefix", spec["first"], min(seen, samples))
         moved = spec["ops"]
         if spec["by_layer"]:
-            moved = [max(moved, key=lambda op: one_operator.weights(plan, op))]
+            moved = [max(moved, key=lambda op: planner.weights(plan, op))]
         yield ("pass", spec["first"], n, measured * (2 if spec["antithetic"] else 1), moved)
         if not spec["antithetic"]:
             # statistics over the samples of a probe need a clean pass for every probe

@@ -6,17 +6,11 @@ channel or a rounding rule needs is their work on one operator, in a buffer of i
 
 from array import array
 
-from . import arena as planner
 from . import words as L
 
 PLAN_BYTES = 4 * (L.HEADER_WORDS + L.OP_WORDS)
 _TABLE = 512
 COPIER_BYTES = PLAN_BYTES + _TABLE
-
-
-def weights(plan, op):
-    o = L.op_base(op)
-    return plan[o + L.OUT_C] * planner.row_len(plan, o)
 
 
 def _plan(classes):

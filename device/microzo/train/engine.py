@@ -12,7 +12,7 @@ from .health import Health
 from .position import Position, score_record
 from .progress import Step
 
-CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
+CACHE_RESERVE = 24576  # bytes that a cache of its own accord leaves
 
 
 class Samples:

@@ -6,9 +6,8 @@ kernels takes sums of streams, both cost no code in C and no loop over the weigh
 """
 
 from ..data import order
+from .settings import GAUSS
 
-DIRECTIONS = ("", "sign", "gauss")
-GAUSS = 16  # streams; the square of the divisor of their sum
 _DOWN = 2  # log2 of that divisor
 
 

@@ -9,13 +9,10 @@ from array import array
 
 from ..board.integers import int8
 from ..net import arena as planner
-from ..net import one_operator
 from ..net import words as L
-
-MASKS = ("", "random", "channel", "small", "large")
+from .settings import CHUNK
 
 _STREAM = 0x8100000  # the `a` of derive, plus the operator's TID
-CHUNK = 64
 _STRIDE = 40503  # 2^16 over the golden ratio: places of neighbouring groups are unlike
 
 
@@ -41,7 +38,7 @@ class Mask:
     def _threshold(self, op):
         counts = [0] * 129
         at = self._model.plan[L.op_base(op) + L.W_OFF]
-        total = one_operator.weights(self._model.plan, op)
+        total = planner.weights(self._model.plan, op)
         blob = self._model.blob
         for i in range(at, at + total):
             counts[abs(int8(blob[i]))] += 1

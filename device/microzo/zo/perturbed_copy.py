@@ -4,6 +4,7 @@ last step, or for an objective that the kernels do not know."""
 from array import array
 
 from ..board import memory
+from ..net import arena as planner
 from ..net import one_operator
 from ..net import words as L
 from .directions import Directions
@@ -45,7 +46,7 @@ class Copy:
             self._ops = moved(model.plan, spec)
             self._mask = Mask(model, spec, seed, self._ops)
             self._one = one_operator.OneOp(model)
-            most = max(one_operator.weights(model.plan, op) for op in self._ops)
+            most = max(planner.weights(model.plan, op) for op in self._ops)
             self._delta = array("h", memory.take("the steps of an operator", 2 * most))
         self.last = None  # a LastStep, for sharp and guided
         if self._sharp or self._guided:
@@ -63,7 +64,7 @@ class Copy:
     def values(self, op, plain):
         if self._mask is None or op not in self._ops:
             return plain
-        return plain - one_operator.weights(self._model.plan, op) + self._mask.count(op)
+        return plain - planner.weights(self._model.plan, op) + self._mask.count(op)
 
     def begin(self, step):
         self._holds = self._sign = 0
@@ -134,7 +135,7 @@ class Copy:
         copy = self._state
         delta = self._delta
         mask = self._mask
-        self._copier.clear(m.state, delta, 2 * one_operator.weights(m.plan, op))
+        self._copier.clear(m.state, delta, 2 * planner.weights(m.plan, op))
         self._one.select(op, 0)
         self._one.update(delta, pairs, n, 0)
         at = m.plan[L.op_base(op) + L.MASTER_OFF] >> 1

@@ -28,7 +28,7 @@ class ShapedUpdate(KernelUpdate):
         self._directions = Directions(model.k, spec.get("direction") == "gauss")
         self._one = one_operator.OneOp(model)
         self._mask = self._factors = self._delta = self._whole = None
-        most = max([one_operator.weights(model.plan, op) for op in self._ops] or [0])
+        most = max([planner.weights(model.plan, op) for op in self._ops] or [0])
         if spec.get("mask"):
             from .masks import Mask
 
@@ -88,7 +88,7 @@ class ShapedUpdate(KernelUpdate):
     def _steps(self, op, rec, at, n):
         """The operator's steps, in 1/16 of a master unit."""
         m = self._model
-        self._copier.clear(m.state, self._delta, 2 * one_operator.weights(m.plan, op))
+        self._copier.clear(m.state, self._delta, 2 * planner.weights(m.plan, op))
         self._one.select(op, 0)
         self._each_group(rec, at, n, _FINE)
 
@@ -98,7 +98,7 @@ class ShapedUpdate(KernelUpdate):
         row = planner.row_len(self._model.plan, L.op_base(op))
         factors = self._factors[op] if self._factors is not None else None
         if mask is None:
-            for i in range(one_operator.weights(self._model.plan, op)):
+            for i in range(planner.weights(self._model.plan, op)):
                 self._move_one(master, i, factors[i // row])
             return
         mask.select(op)
@@ -137,7 +137,7 @@ class ShapedUpdate(KernelUpdate):
     def _fade(self, op, master):
         """What the last rounding to int8 left over loses an eighth."""
         state = self._model.state
-        for a in range(master, master + 2 * one_operator.weights(self._model.plan, op), 2):
+        for a in range(master, master + 2 * planner.weights(self._model.plan, op), 2):
             rest = state[a]
             if rest < 128:
                 state[a] = rest - (rest >> 3)

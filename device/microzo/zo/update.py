@@ -6,7 +6,6 @@ from array import array
 from ..journal import record
 from .probe import bits
 
-ROUNDS = ("", "nearest", "stochastic", "feedback")
 PAIRS = 64  # of a call of the kernel
 
 
