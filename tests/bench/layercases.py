@@ -142,6 +142,20 @@ def edge_cases():
             yield from casegen.net_cases(rng, net, ("forward", "probe", "probe", "update"))
 
 
+def gradient_cases():
+    """Gradients of convolutions of every kind of row and window, on images of more positions than
+    are summed at once."""
+    for i in range(50):
+        rng = random.Random(f"gradient-{i}")
+        side = rng.choice((3, 8, 8, 15))
+        net = netgen.tail_net(rng, None, side, (1, 3, 4, 8, 12, 16, 20, 28, 40))
+        if rng.random() < 0.7:  # most outputs count
+            o = L.op_base(net.tail)
+            net.plan[o + L.ACT_MIN], net.plan[o + L.ACT_MAX] = -128, rng.choice((126, 127))
+        functions = ("tail_grad", "tail_grad", "node_grad", "node_grad")
+        yield from casegen.net_cases(rng, net, functions)
+
+
 def sum_cases():
     """Sums and differences of two tensors, with the shifts of networks and with any."""
     for i in range(30):

@@ -89,6 +89,7 @@ def test_single_cells_uneven_pads_and_remainders(run):
 @pytest.mark.parametrize(
     "cases",
     [
+        layercases.gradient_cases,
         layercases.sum_cases,
         layercases.update_cases,
         layercases.few_pairs_cases,

@@ -350,9 +350,10 @@ def random_op(net, rng, t, most_channels):
     return net.add(u, t)
 
 
-def tail_net(rng, content=None):
+def tail_net(rng, content=None, side=8, channels=(1, 2, 3, 4, 5, 8, 12)):
     """A convolution `net.tail`, perhaps an ADD, perhaps an average pool, and a head `net.head`."""
-    net = Network(content or rng, (rng.randint(1, 8), rng.randint(1, 8), rng.choice((1, 2, 3, 5))))
+    shape = rng.randint(1, side), rng.randint(1, side), rng.choice(channels)
+    net = Network(content or rng, shape)
     t = net.dwconv(0, 1, (1, 1)) if rng.random() < 0.3 else 0
     h, w, _ = net.shapes[t]
     k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))

@@ -23,6 +23,13 @@
 #define MZ_WORDS 0
 #endif
 
+// Four bytes of a buffer are summed as a word, on little-endian cores of 32 bits.
+#if MZ_WORDS || (!defined(MZ_PORTABLE) && defined(__riscv) && __riscv_xlen == 32)
+#define MZ_LANES 1
+#else
+#define MZ_LANES 0
+#endif
+
 // Convolutions go through columns.c instead of conv.c, 3x3 depthwise and dense layers
 // through assembly.
 #if MZ_THUMB2
