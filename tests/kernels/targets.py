@@ -106,7 +106,8 @@ class EmulatedBoard:
         self.name = "microzo.kernel.python" if self.slow else "_microzo"
         self.files = {"device_runner.py": HERE / "device_runner.py"}
         if kind == "natmod":
-            self.files["lib/_microzo.mpy"] = native_module(emulator.CORES[core].arch).read_bytes()
+            folder = native_module(emulator.CORES[core].arch).parent
+            self.files |= {f"lib/{f.name}": f.read_bytes() for f in folder.glob("_microzo*.mpy")}
         if self.slow:
             self.files["microzo/__init__.py"] = b""
             for name in ("layout.py", "pykernels.py"):

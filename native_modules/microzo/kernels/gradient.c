@@ -2,6 +2,7 @@
 #include "pack.h"
 #include "update.h"
 #include "wgrad.h"
+#include "window.h"
 
 void mz_accumulate(int32_t *g, int64_t v) {
     int64_t sum = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
@@ -54,6 +55,54 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_laye
             }
             if (same) {
                 mz_wgrad_flush(&wgrad);
+            }
+        }
+        mz_wgrad_end(&wgrad, c, grad);
+    }
+}
+
+// Adds h * (x - zero point) of one output position of channel c to the sums of its weights.
+static void scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
+    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+    bool deep = l->kind == MZ_DWCONV;
+    int32_t source = deep ? c / l->multiplier : 0;
+    int32_t width = deep ? 1 : l->in_c; // of a cell, in sums
+    int32_t step = deep ? l->in_c : 1;
+    int32_t n = (wx.hi - wx.lo) * width;
+    if (n == 0) {
+        return;
+    }
+    for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
+        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c + source;
+        int32_t *to = sums + (ky * l->k_w + wx.lo) * width;
+        for (int32_t i = 0; i < n; ++i) {
+            to[i] += h * (x[i * step] - l->in_zp);
+        }
+    }
+}
+
+void mz_node_gradient(const mz_layer_t *l, int32_t shift, int32_t *sums, int32_t *grad) {
+    int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
+    bool windows = l->kind == MZ_CONV;
+    mz_wgrad_t wgrad;
+    mz_wgrad_open(&wgrad, l, false);
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        int32_t *sum = sums + c;
+        mz_wgrad_begin(&wgrad, c, grad);
+        for (int32_t oy = 0; oy < l->out_h; ++oy) {
+            for (int32_t ox = 0; ox < l->out_w; ++ox, sum += l->out_c) {
+                int32_t h = mz_clip(mz_rsh(*sum, shift), -limit, limit);
+                *sum = 0;
+                if (h == 0) {
+                    continue;
+                }
+                if (windows) {
+                    mz_wgrad_put(&wgrad, oy, ox, h);
+                } else {
+                    wgrad.bias_sum += h;
+                    scatter(l, c, oy, ox, h, wgrad.sums);
+                }
             }
         }
         mz_wgrad_end(&wgrad, c, grad);

@@ -13,6 +13,8 @@ void mz_head_gradient(const mz_layer_t *head, const int32_t *err, int32_t *grad)
 // where the head follows directly.
 void mz_tail_gradient(const mz_layer_t *conv, const mz_layer_t *gate, const mz_layer_t *pool,
     const mz_layer_t *head, const int32_t *err, int32_t *grad);
+// Adds the weight gradient of the operator for the output gradient in sums, which become 0.
+void mz_node_gradient(const mz_layer_t *layer, int32_t shift, int32_t *sums, int32_t *grad);
 void mz_gradient_apply(const mz_layer_t *layer, int32_t shift, int32_t decay, int32_t *grad);
 
 #endif

@@ -3,8 +3,6 @@
 #include "gradient.h"
 #include "loss.h"
 #include "requant.h"
-#include "wgrad.h"
-#include "window.h"
 
 // One copy where the nodes are mostly moved otherwise.
 #if MZ_DSP
@@ -160,52 +158,4 @@ MZ_RARE int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t
     out[0] = loss[0];
     out[1] = loss[1];
     return MZ_OK;
-}
-
-// Adds h * (x - zero point) of one output position of channel c to the sums of its weights.
-static void scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
-    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
-    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
-    bool deep = l->kind == MZ_DWCONV;
-    int32_t source = deep ? c / l->multiplier : 0;
-    int32_t width = deep ? 1 : l->in_c; // of a cell, in sums
-    int32_t step = deep ? l->in_c : 1;
-    int32_t n = (wx.hi - wx.lo) * width;
-    if (n == 0) {
-        return;
-    }
-    for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c + source;
-        int32_t *to = sums + (ky * l->k_w + wx.lo) * width;
-        for (int32_t i = 0; i < n; ++i) {
-            to[i] += h * (x[i * step] - l->in_zp);
-        }
-    }
-}
-
-void mz_node_gradient(const mz_layer_t *l, int32_t shift, int32_t *sums, int32_t *grad) {
-    int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
-    bool windows = l->kind == MZ_CONV;
-    mz_wgrad_t wgrad;
-    mz_wgrad_open(&wgrad, l, false);
-    for (int32_t c = 0; c < l->out_c; ++c) {
-        int32_t *sum = sums + c;
-        mz_wgrad_begin(&wgrad, c, grad);
-        for (int32_t oy = 0; oy < l->out_h; ++oy) {
-            for (int32_t ox = 0; ox < l->out_w; ++ox, sum += l->out_c) {
-                int32_t h = mz_clip(mz_rsh(*sum, shift), -limit, limit);
-                *sum = 0;
-                if (h == 0) {
-                    continue;
-                }
-                if (windows) {
-                    mz_wgrad_put(&wgrad, oy, ox, h);
-                } else {
-                    wgrad.bias_sum += h;
-                    scatter(l, c, oy, ox, h, wgrad.sums);
-                }
-            }
-        }
-        mz_wgrad_end(&wgrad, c, grad);
-    }
 }
