@@ -90,6 +90,7 @@ def test_single_cells_uneven_pads_and_remainders(run):
     "cases",
     [
         layercases.gradient_cases,
+        layercases.room_cases,
         layercases.sum_cases,
         layercases.update_cases,
         layercases.few_pairs_cases,

@@ -213,8 +213,11 @@ class Network:
 
     # finishing
 
-    def finish(self, trainable=0.8, first=0, pin_outputs=()):
-        """Makes the plan; a share `trainable` of the parts gets a place in the state."""
+    def finish(self, trainable=0.8, first=0, pin_outputs=(), rooms=False):
+        """Makes the plan; a share `trainable` of the parts gets a place in the state.
+
+        rooms: a CONV may write where the arena is free, so that the rest of it differs from the
+        oracle's."""
         rng, last = self.rng, self.ops[-1]
         n = len(self.ops)
         plan = self.plan = array("i", [0] * L.op_base(n))
@@ -238,6 +241,9 @@ class Network:
             for name, value in op.items():
                 plan[L.op_base(i) + getattr(L, name)] = value
         planner.layout(plan, first, pin_outputs)
+        for i, op in enumerate(self.ops):
+            if op["KIND"] == L.CONV and not rooms:
+                plan[L.op_base(i) + L.MULT1] = 0
         selections = []
         for i, op in enumerate(self.ops):
             if op["KIND"] <= L.DENSE:

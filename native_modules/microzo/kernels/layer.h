@@ -45,7 +45,7 @@ typedef struct {
     int32_t w_off, b_off, m_off, s_off, l_off, ls_off, stat_off;
     int32_t f, b_max, eps_w, eps_b;
     int32_t master_off, bias_off, ms_off;
-    // ADD; the last two also of MUL and MEAN
+    // ADD; the last two also of MUL and MEAN. The first of a CONV: bytes of its room
     int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
     // Sizes
     int32_t in_size, in2_size, out_size;
@@ -58,6 +58,7 @@ typedef struct {
     const int8_t *in2;
     int8_t *out;
     uint8_t *scratch;
+    uint8_t *room; // of a CONV: arena that is free while it runs, or NULL
     int32_t *logits; // where EMIT_LOGITS writes, else NULL
     const int8_t *weights; // also the table of a LUT
     const int32_t *bias;
