@@ -8,7 +8,13 @@ from cores import ICOUNT_SHIFT
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
 FIRMWARE = Path(__file__).resolve().parent / "firmware"
-LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS", "MICROZO_THUMB2_FLAGS")
+LISTS = (
+    "MICROZO_KERNELS",
+    "MICROZO_HOT",
+    "MICROZO_HOT_RV32",
+    "MICROZO_HOT_FLAGS",
+    "MICROZO_THUMB2_FLAGS",
+)
 
 
 def sources():
@@ -24,23 +30,24 @@ def build(core, out, program="bench", portable=False):
     """Compiles kernels and program as a native module's files are compiled; returns the ELF."""
     out.mkdir(parents=True, exist_ok=True)
     lists = sources()
-    compiler = ["arm-none-eabi-gcc", *core.flags, "-mthumb", "-mno-unaligned-access"]
+    compiler = [core.compiler, *core.flags]
     flags = ["-std=gnu99", "-ffreestanding", "-Wall", "-fno-tree-loop-distribute-patterns"]
     flags += [f"-I{KERNELS}", f"-I{FIRMWARE}", f"-DTARGET_IMAGE={core.image}"]
     flags += ["-DMZ_PORTABLE=1"] if portable else []
     hot_flags = lists["MICROZO_HOT_FLAGS"]
     if core.thumb2:
         hot_flags += lists["MICROZO_THUMB2_FLAGS"]
-    files = [(KERNELS / name, name[:-2] in lists["MICROZO_HOT"]) for name in lists[LISTS[0]]]
-    files += [(FIRMWARE / f"{name}.c", False) for name in (program, "cortexm")]
+    hot = lists["MICROZO_HOT"] + (lists["MICROZO_HOT_RV32"] if core.target == "rv32" else [])
+    files = [(KERNELS / name, name[:-2] in hot) for name in lists["MICROZO_KERNELS"]]
+    files += [(FIRMWARE / f"{name}.c", False) for name in (program, core.target)]
     objects = []
-    for file, hot in files:
+    for file, fast in files:
         objects.append(str(out / f"{file.stem}.o"))
-        tune = hot_flags if hot else ["-Os"]
+        tune = hot_flags if fast else ["-Os"]
         command = [*compiler, *flags, *tune, "-c", "-o", objects[-1], str(file)]
         subprocess.run(command, check=True)
     elf = out / f"{program}.elf"
-    link = [*compiler, "-nostartfiles", "--specs=nosys.specs", "-T", str(FIRMWARE / "link.ld")]
+    link = [*compiler, "-nostartfiles", *core.link, "-T", str(FIRMWARE / "link.ld")]
     link += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
     subprocess.run([*link, "-o", str(elf), *objects], check=True)
     return elf
@@ -48,7 +55,8 @@ def build(core, out, program="bench", portable=False):
 
 def run(core, elf, image, icount=True):
     """Runs a program with an image in memory; returns what it printed."""
-    command = ["qemu-system-arm", "-machine", core.machine, "-display", "none", "-monitor", "null"]
+    command = [core.qemu, "-machine", core.machine, "-display", "none", "-monitor", "null"]
+    command += ["-bios", "none"] if core.target == "rv32" else []
     command += ["-serial", "null", "-semihosting-config", "enable=on,target=native"]
     command += ["-kernel", str(elf)]
     command += ["-device", f"loader,file={image},addr={core.image},force-raw=on"]

@@ -34,4 +34,4 @@ COLUMN = {"m4": 0, "m7": 0, "m33": 0, "m3": 1, "m0plus": 2}
 def limit(core, kernel, layer):
     """The target of a figure, or None."""
     limits = LAYERS.get((kernel, layer))
-    return limits and limits[COLUMN[core]]
+    return limits and limits[COLUMN[core]] if core in COLUMN else None

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import baremetal
 import costs
-from cores import CORES
+from cores import CORES, available
 
 import microzo
 from microzo.net import arena as planner
@@ -183,11 +183,13 @@ def write(out, rows, operators):
 def main():
     """Counts, writes, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--core", action="append", choices=CORES, help="default: all of them")
+    parser.add_argument(
+        "--core", action="append", choices=CORES, help="default: all that can be built"
+    )
     parser.add_argument("--table", action="store_true", help="write assets/costs.json too")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
-    rows, operators = measure(args.out, args.core or list(CORES))
+    rows, operators = measure(args.out, args.core or available())
     write(args.out, rows, operators)
     show(rows)
     costs.write(operators, args.out, args.table)
