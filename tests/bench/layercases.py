@@ -161,6 +161,25 @@ def spoil_room(rng, plan, o):
     plan[o + L.IN2_OFF], plan[o + L.MULT1] = offset, size
 
 
+def large_cases():
+    """Convolutions larger than the buffers of a fast path, and just as large."""
+    shapes = (
+        ((3, 3, 520), 3, 3),
+        ((3, 3, 512), 3, 17),
+        ((120, 120, 9), 1, 2),
+        ((120, 109, 10), 1, 2),
+        ((30, 30, 16), 3, 20),
+    )
+    for i, (shape, k, channels) in enumerate(shapes):
+        rng = random.Random(f"large-{i}")
+        net = LayerNetwork(rng, shape, True)
+        t = net.conv(0, channels, (k, k), (1, 1), (k // 2,) * 4)
+        net.pool(t, L.MAXPOOL, net.shapes[t][:2], (1, 1))
+        net.first = 0
+        net.finish(trainable=0)
+        yield from casegen.net_cases(rng, net, ("forward", "stats"))
+
+
 def convs(plan):
     return [o for o in planner.bases(plan) if plan[o + L.KIND] == L.CONV]
 

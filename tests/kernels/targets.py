@@ -42,6 +42,17 @@ class Local:
         ]
 
 
+class LocalBaseline(Local):
+    """The host library's kernels without vectors."""
+
+    def run(self, cases):
+        self.module.vectors(False)
+        try:
+            return super().run(cases)
+        finally:
+            self.module.vectors()
+
+
 def parse(text, count):
     """Mismatches in what device_runner printed; it must have come to its end."""
     lines = text.split("\n")
@@ -137,6 +148,7 @@ def native_module(arch):
 # name -> (class, its argument, networks of a normal run)
 KINDS = {
     "native": (Local, "microzo_host.native", 200),
+    "native-baseline": (LocalBaseline, "microzo_host.native", 100),
     "pykernels": (Local, "microzo.kernel.python", 30),
     "unix-usermod": (UnixPort, "usermod", 100),
     "unix-natmod": (UnixPort, "natmod", 100),
