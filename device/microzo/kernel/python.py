@@ -1284,6 +1284,47 @@ def _scatter(o, x, c, p, h, g):
                     g[(ky * o[L.K_W] + kx) * inputs + i] += h * (x[at + i] - o[L.IN_ZP])
 
 
+def patch_sums(plan, arena, seed, sample, patches, sums, products):
+    net = _Net(plan, arena=arena)
+    _check_out(arena)
+    o = net.op(0)
+    _require(o[L.KIND] == L.CONV, "operator 0 is no CONV")
+    k = _row_len(o)
+    high = o[L.IN_H] - o[L.K_H] + 1
+    wide = o[L.IN_W] - o[L.K_W] + 1
+    _require(high > 0 and wide > 0 and k <= 255, "the patches do not fit")
+    _check_seed(seed)
+    _require(0 <= _int(sample) < 1 << 28, "sample must be in 0..2^28-1")
+    _require(0 <= _int(patches) < 1 << 16, "patches must be 0..65535")
+    _check_out(sums, 4 * k)
+    _check_out(products, 2 * k * (k + 1))
+    _check(arena, o[L.IN_OFF], _in_size(o))
+    _check(arena, o[L.OUT_OFF], _out_size(o))
+    net.check_scratch(o)
+    line = o[L.K_W] * o[L.IN_C]
+    for p in range(patches):
+        where = derive(seed, sample, p)
+        at = o[L.IN_OFF] + (where & 32767) % wide * o[L.IN_C]
+        at += (where >> 15) % high * o[L.IN_W] * o[L.IN_C]
+        patch = []
+        for _ in range(o[L.K_H]):
+            patch += _int8s(arena, at, line)
+            at += o[L.IN_W] * o[L.IN_C]
+        to = 0
+        for i in range(k):
+            _add_int32(sums, 4 * i, patch[i])
+            for j in range(i + 1):
+                _add_int32(products, to, patch[i] * patch[j])
+                to += 4
+    return 0
+
+
+def _add_int32(buf, at, v):
+    """Modulo 2^32."""
+    v = (_get("<i", buf, at) + v) & 0xFFFFFFFF
+    pack_into("<i", buf, at, v - (v >> 31 << 32))
+
+
 def apply_grad(plan, state, op, shift, decay, grad):
     net = _Net(plan, b"", state)
     _check_out(state)

@@ -65,36 +65,10 @@ class Refilter(Realign):
     def _collect(self):
         """Sums and sums of products (lower triangle, by rows) over patches of every sample."""
         m = self._model
-        o = L.op_base(0)
-        plan = m.plan
-        width = plan[o + L.IN_W] * plan[o + L.IN_C]
-        line = plan[o + L.K_W] * plan[o + L.IN_C]
-        high = plan[o + L.IN_H] - plan[o + L.K_H] + 1
-        wide = plan[o + L.IN_W] - plan[o + L.K_W] + 1
         for total in (self._sum, self._products):
             for i in range(len(total)):
                 total[i] = 0
-        patch = [0] * planner.row_len(plan, L.op_base(0))
         for j in range(self._n):
             self._loader.load(j)
-            for p in range(self._settings["patches"]):
-                where = m.k.derive(self._seed, j, p)
-                at = plan[o + L.IN_OFF] + (where >> 15) % high * width
-                at += (where & 32767) % wide * plan[o + L.IN_C]
-                i = 0
-                for _ in range(plan[o + L.K_H]):
-                    for x in m.arena[at : at + line]:
-                        patch[i] = x - 256 if x > 127 else x
-                        i += 1
-                    at += width
-                _add(self._sum, self._products, patch)
-
-
-def _add(sums, products, patch):
-    at = 0
-    for i in range(len(patch)):
-        x = patch[i]
-        sums[i] += x
-        for j in range(i + 1):
-            products[at] += x * patch[j]
-            at += 1
+            patches = self._settings["patches"]
+            m.k.patch_sums(m.plan, m.arena, self._seed, j, patches, self._sum, self._products)

@@ -153,8 +153,8 @@ def layout(plan, first=0, pin_outputs=()):
 
 
 def _rooms(plan, size, begin, end, offset, pinned, top):
-    """Gives every CONV the largest part of the arena that no tensor has while it runs: IN2_OFF, and
-    its bytes in MULT1."""
+    """Gives every CONV the largest part of the arena that is free while it runs: its offset in
+    IN2_OFF, its bytes in MULT1."""
     placed = [(offset[t], t) for t in range(len(size)) if offset[t] >= 0]
     placed.sort()
     for i in range(plan[L.N_OPS]):

@@ -28,6 +28,7 @@ typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
     X(stats_finish, "iirw", mz_api_stats_finish) \
     X(realign, "rrririw", mz_api_realign) \
     X(assign, "rwir", mz_api_assign) \
+    X(patch_sums, "rwiiiww", mz_api_patch_sums) \
     X(node, "rrwwrwww", mz_api_node) \
     X(export_weights, "rriw", mz_api_export_weights) \
     X(signs, "iiiiw", mz_api_signs) \
