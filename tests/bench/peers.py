@@ -4,8 +4,8 @@
 
 A folder is a user's checkout of that library; a row is a layer, both libraries run it on the same
 weights and inputs. The kernels' figure has packing in it, what the others prepare once has not.
-Writes build/bench/peers.json and prints it as tables; exit status 1 if outputs differ: at all where
-the arithmetic is the same; by more than one, of those inside int8, with TinyMaix's floats.
+Writes build/bench/peers.json and prints it as tables; exit status 1 if outputs differ: at all
+where arithmetic is the same; by more than one, of those inside int8, with TinyMaix's floats.
 """
 
 import argparse
