@@ -118,7 +118,11 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
 #else
         int16_t *to = w + i;
 #endif
-        mz_pack_spread(pack, c + i, to, 4, 8, 12);
+        if (l->k == 9) {
+            mz_pack_nine(pack, c + i, to);
+        } else {
+            mz_pack_spread(pack, c + i, to, 4, 8, 12);
+        }
         int32_t right = -channels[i].shift;
         fast = fast && mz_channel_fast(&channels[i], room);
         quad->bias[i] = channels[i].bias;
