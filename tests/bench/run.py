@@ -63,8 +63,12 @@ def print_steps(steps):
     for step in steps:
         keys = ("instructions", "in_kernels", "in_python", "per_sample", "without_pools_and_loss")
         cells = {c: f"{step[k]:,}" for c, k in zip(columns, keys, strict=True) if k in step}
+        if step["net"] == "test network":
+            goal = goals.STEP[goals.COLUMN[step["core"]]]
+            missed = step["without_pools_and_loss"] > goal * 1e6
+            cells["target, M"] = f"{'!' if missed else '<'} {goal}"
         lines.append((f"{step['net']}, {step['core']}", cells))
-    table("training step", lines, columns)
+    table("training step", lines, (*columns, "target, M"))
     lines = []
     for step in steps:
         keys = ("last_conv_probe", "last_conv_node_probe", "last_conv_node_gradient")

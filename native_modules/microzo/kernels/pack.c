@@ -105,7 +105,6 @@ MZ_BUSY void mz_pack_nine(const mz_pack_t *pack, int32_t row, int16_t *to) {
     const int16_t *masters = l->master == NULL ? NULL : l->master + 9 * row;
     uint32_t word = twice ? mz_word(pack->view->weight_stream, (uint32_t)row) ^ pack->flip : 0;
     if (masters == NULL) {
-        #pragma GCC unroll 9
         for (int32_t r = 0; r < 9; ++r) {
             to[4 * r] = (int16_t)(bytes[r] + base + twice * mz_sign_bit(word, r));
         }
