@@ -92,7 +92,9 @@ void mz_node_gradient(const mz_layer_t *l, int32_t shift, int32_t *sums, int32_t
         mz_wgrad_begin(&wgrad, c, grad);
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
             for (int32_t ox = 0; ox < l->out_w; ++ox, sum += l->out_c) {
-                int32_t h = mz_clip(mz_rsh(*sum, shift), -limit, limit);
+                // A rounding shift in 32 bits: the last bit that leaves is the rounding.
+                int32_t v = *sum;
+                int32_t h = mz_sat(shift > 0 ? (v >> shift) + (v >> (shift - 1) & 1) : v, -limit, limit);
                 *sum = 0;
                 if (h == 0) {
                     continue;

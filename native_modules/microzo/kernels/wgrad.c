@@ -168,18 +168,20 @@ static MZ_BUSY void add_same(const run_t *run) {
 static MZ_BUSY void add_words(const run_t *run, uint32_t zero) {
     const int8_t *x = run->wgrad->layer->in + run->from;
     int32_t *sums = run->sums;
+    const int32_t *end = run->at + run->n;
     for (int32_t left = run->width; left > 0; left -= 4, x += 4, sums += 4) {
         uint32_t s0 = (uint32_t)sums[0] - zero;
         uint32_t s1 = (uint32_t)sums[1] - zero;
         uint32_t s2 = (uint32_t)sums[2] - zero;
         uint32_t s3 = (uint32_t)sums[3] - zero;
-        for (int32_t i = 0; i < run->n; ++i) {
-            uint32_t w = *words_at(run, x, i);
-            uint32_t h = (uint32_t)run->h[i];
-            s0 += h * (uint32_t)(int8_t)w;
-            s1 += h * (uint32_t)(int8_t)(w >> 8);
-            s2 += h * (uint32_t)(int8_t)(w >> 16);
-            s3 += h * (uint32_t)((int32_t)w >> 24);
+        const int32_t *h = run->h;
+        for (const int32_t *at = run->at; at != end; ++at) {
+            uint32_t w = *(const mz_word_t *)(const void *)(x + *at);
+            uint32_t v = (uint32_t)*h++;
+            s0 += v * (uint32_t)(int8_t)w;
+            s1 += v * (uint32_t)(int8_t)(w >> 8);
+            s2 += v * (uint32_t)(int8_t)(w >> 16);
+            s3 += v * (uint32_t)((int32_t)w >> 24);
         }
         sums[0] = (int32_t)s0;
         sums[1] = (int32_t)s1;
