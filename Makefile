@@ -25,7 +25,7 @@ SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
   firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
-  bench size size-diff repl board lint generated clean
+  bench bench-peers size size-diff repl board lint generated clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -125,6 +125,11 @@ study: study-packages host-lib fashion ## The whole study, hours; goes on where 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
 	@$(PY) tests/bench/models.py
+
+# Checkouts of other libraries, each may be left out; none is fetched.
+bench-peers: build packages-rv32 ## The kernels beside CMSIS_NN_DIR, MURISCV_NN_DIR, TINYMAIX_DIR
+	@$(PY) tests/bench/peers.py --cmsis-nn "$(CMSIS_NN_DIR)" --muriscv-nn "$(MURISCV_NN_DIR)" \
+	  --tinymaix "$(TINYMAIX_DIR)"
 
 size: natmod ## Code size of the native modules (ARCHS="x64 armv7emsp ...")
 	@$(PY) boards/tools/natmod_size.py $(SHELL_MODULE) build/natmod $(OBJDIR) --archs $(ARCHS)

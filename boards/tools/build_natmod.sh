@@ -1,5 +1,6 @@
 #!/bin/sh
 # Builds the native module _microzo.mpy for each architecture: build_natmod.sh ARCH...
+# Where it would be larger than 32 KB, the gradients go to a second one, _microzo_grad.mpy.
 . boards/tools/build_env.sh
 source=${SOURCE:-native_modules/microzo}
 out=${OUT:-build/natmod}
@@ -7,10 +8,23 @@ if [ ! -f "$source/Makefile" ]; then
     echo "* $source/Makefile is not there yet: skipped"
     exit 0
 fi
+
+build() { # ARCH PART OBJECTS
+    rm -rf "$3"  # its names do not follow api.h
+    make $jobs -C "$source" ARCH="$1" PART="$2" MPY_DIR="$(cd "$MPY" && pwd)" \
+        BUILD="$3" MPY_CROSS="$mpy_cross" PYTHON="$python"
+    mv "$source"/_microzo*.mpy "$out/$1/"
+}
+
 for arch in "$@"; do
+    objects=$root/${OBJECTS:-$OBJDIR}/natmod-$arch
     mkdir -p "$out/$arch"
-    rm -rf "$root/${OBJECTS:-$OBJDIR}/natmod-$arch"  # its names do not follow api.h
-    make $jobs -C "$source" ARCH="$arch" MPY_DIR="$(cd "$MPY" && pwd)" \
-        BUILD="$root/${OBJECTS:-$OBJDIR}/natmod-$arch" MPY_CROSS="$mpy_cross" PYTHON="$python"
-    mv "$source/_microzo.mpy" "$out/$arch/_microzo.mpy"
+    rm -rf "$out/$arch"/_microzo*.mpy "$objects-gradient"
+    case $arch in
+    armv7* | rv32*)
+        build "$arch" core "$objects"
+        build "$arch" gradient "$objects-gradient" ;;
+    *)
+        build "$arch" all "$objects" ;;
+    esac
 done

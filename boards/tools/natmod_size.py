@@ -1,9 +1,10 @@
-"""Prints the size of the native module's code and file, for each architecture.
+"""Prints the size of the native modules' code and files, for each architecture.
 
 natmod_size.py SOURCE MODULES OBJECTS [--than SOURCE MODULES OBJECTS] --archs ARCH...
 """
 
 import argparse
+import itertools
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -11,10 +12,17 @@ from elftools.elf.elffile import ELFFile
 SECTIONS = (".text", ".rodata", ".bss")
 
 
-def sizes(source, modules, objects, arch):
-    """[file, text, rodata, bss] in bytes."""
+# (file, what follows the architecture in the name of its folder of objects)
+MODULES = (("_microzo.mpy", ""), ("_microzo_grad.mpy", "-gradient"))
+
+
+def sizes(source, modules, objects, arch, file, part):
+    """[file, text, rodata, bss] in bytes; zeros if there is no such module."""
     sums = dict.fromkeys(SECTIONS, 0)
-    folder = Path(objects, f"natmod-{arch}")
+    module = Path(modules, arch, file)
+    if not module.exists():
+        return [0, *sums.values()]
+    folder = Path(objects, f"natmod-{arch}{part}")
     for obj in folder.rglob("*.o"):
         if not Path(source, obj.relative_to(folder)).with_suffix(".c").exists():
             continue  # left from an earlier build
@@ -23,7 +31,7 @@ def sizes(source, modules, objects, arch):
                 for name in SECTIONS:
                     if section.name == name or section.name.startswith(name + "."):
                         sums[name] += section["sh_size"]
-    return [Path(modules, arch, "_microzo.mpy").stat().st_size, *sums.values()]
+    return [module.stat().st_size, *sums.values()]
 
 
 def main():
@@ -33,13 +41,16 @@ def main():
     parser.add_argument("--archs", nargs="+")
     args = parser.parse_args()
     width = 16 if args.than else 8
-    print(f"{'arch':<12}" + "".join(f"{name:>{width}}" for name in (".mpy", *SECTIONS)))
-    for arch in args.archs:
-        cells = [str(size) for size in sizes(*args.now, arch)]
+    print(f"{'arch, module':<28}" + "".join(f"{name:>{width}}" for name in (".mpy", *SECTIONS)))
+    for arch, (file, part) in itertools.product(args.archs, MODULES):
+        now = sizes(*args.now, arch, file, part)
+        before = sizes(*args.than, arch, file, part) if args.than else now
+        if now[0] == before[0] == 0:
+            continue
+        cells = [str(size) for size in now]
         if args.than:
-            before = sizes(*args.than, arch)
-            cells = [f"{now} ({int(now) - b:+d})" for now, b in zip(cells, before, strict=True)]
-        print(f"{arch:<12}" + "".join(f"{cell:>{width}}" for cell in cells))
+            cells = [f"{size} ({size - b:+d})" for size, b in zip(now, before, strict=True)]
+        print(f"{arch + ' ' + file:<28}" + "".join(f"{cell:>{width}}" for cell in cells))
 
 
 if __name__ == "__main__":

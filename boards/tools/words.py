@@ -5,6 +5,7 @@ words.py --write writes the generated files; words.py --check names those that d
 """
 
 import argparse
+import itertools
 import re
 import sys
 import textwrap
@@ -43,7 +44,7 @@ class Table:
         ]
         for words, size in ((self.header, self.header_words), (self.operator, self.op_words)):
             indices, names = [w.index for w in words], [w.name for w in words]
-            if indices != list(range(len(words))) or len(words) > size:
+            if indices != sorted(indices) or not size >= indices[-1] + 1 == len(set(indices)):
                 raise ValueError(
                     f"{TABLE}: the words are not numbered 0, 1, ... below {size}: mend that"
                 )
@@ -51,6 +52,11 @@ class Table:
                 raise ValueError(f"{TABLE}: two words have the same name: rename one")
             if unknown := {w.set_by for w in words}.difference(SETTERS):
                 raise ValueError(f"{TABLE}: words are not set by {unknown}: choose of {SETTERS}")
+        for word, other in itertools.combinations(self.operator, 2):
+            if word.index == other.index and (both := set(word.kinds) & set(other.kinds)):
+                raise ValueError(
+                    f"{TABLE}: {word.name} and {other.name} are one word of {both}: move one"
+                )
         if [i for i, _, _ in self.kinds] != list(range(1, len(self.kinds) + 1)):
             raise ValueError(f"{TABLE}: the kinds are not numbered 1, 2, ...: mend that")
 
@@ -63,6 +69,9 @@ class Table:
             raise ValueError(f"{TABLE}: no kind is called {unknown}: declare it or mend the name")
         return tuple(kinds)
 
+    def number(self, kind):
+        return 1 + self.kind_names.index(kind)
+
     def board_name(self, word):
         """Name of a header's word where those of the operators stand beside it."""
         clash = word.name in {w.name for w in self.operator}
@@ -71,12 +80,26 @@ class Table:
     def field(self, side, word):
         return self.fields[side].get(word.name, word.name.lower())
 
+    def firsts(self):
+        """The operators' words without the further names of shared ones."""
+        return list({w.index: w for w in reversed(self.operator)}.values())[::-1]
+
+    def shared(self):
+        """Words whose place has several names."""
+        return [w for w in self.operator if sum(w.index == v.index for v in self.operator) > 1]
+
+    def seconds(self):
+        """The further names of shared words: (Word, the first of its place)."""
+        firsts = {w.index: w for w in self.firsts()}
+        return [(w, firsts[w.index]) for w in self.operator if w is not firsts[w.index]]
+
     def spare(self):
         """{indices of words: of what they are spare}"""
         words = {tuple(range(len(self.header), self.header_words)): ["header"]}
         for kind in self.kind_names:
-            unused = [w for w in self.operator if kind not in w.kinds and w.set_by not in RUN_TIME]
-            indices = (*(w.index for w in unused), *range(len(self.operator), self.op_words))
+            used = {w.index for w in self.operator if kind in w.kinds}
+            used |= {w.index for w in self.firsts() if w.set_by in RUN_TIME}
+            indices = tuple(i for i in range(self.op_words) if i not in used)
             words.setdefault(indices, []).append(kind)
         return words
 
@@ -151,7 +174,7 @@ def c(table):
     def enum(rows):
         return ["enum {", *(f"    MZ_{name} = {value}," for name, value in rows), "};", ""]
 
-    fields = ", ".join(table.field("layer", word) for word in table.operator)
+    fields = ", ".join(table.field("layer", word) for word in table.firsts())
     selection = [(f"WHAT_{name}", bit) for bit, name in table.what]
     lines = [
         f"// {NOTICE}",
@@ -170,6 +193,9 @@ def c(table):
         "#define MZ_LAYER_WORDS \\",
         *(f"{line} \\" for line in wrapped(f"int32_t {fields};", "    ", 96)[:-1]),
         wrapped(f"int32_t {fields};", "    ", 96)[-1],
+        "",
+        "// Words that other kinds of operators have in the place of one of those.",
+        *(f"#define MZ_{w.name}(l) ((l)->{table.field('layer', f)})" for w, f in table.seconds()),
         "",
         *enum((name, value) for value, name, _ in table.kinds),
         *enum((f"FLAG_{name}", bit) for bit, name, *_ in table.flags),
@@ -196,6 +222,7 @@ def host(table):
         return [(table.field(side, w), w.index) for w in words if w.set_by in setters]
 
     header = [(table.board_name(w).replace("NET_", "").lower(), w) for w in table.header]
+    unshared = [w for w in table.operator if w not in table.shared()]
     lines = [
         f"# {NOTICE}",
         '"""Fields that are words of a plan (SPEC.md, section 3): {field: index of the word}."""',
@@ -207,7 +234,16 @@ def host(table):
         ),
         "# Words of the header that are 0 in a file.",
         f"RUN_TIME = {tuple(w.index for w in table.header if w.set_by in RUN_TIME)}",
-        *mapping("VALUES", "Of an Op: integers.", words("op", table.operator, "model")),
+        *mapping("VALUES", "Of an Op: integers.", words("op", unshared, "model")),
+        *mapping(
+            "SHARED",
+            "The same of some kinds: {field: (index, kinds)}.",
+            [
+                (table.field("op", w), (w.index, tuple(table.number(k) for k in w.kinds)))
+                for w in table.shared()
+                if w.set_by == "model"
+            ],
+        ),
         *mapping(
             "ARRAYS",
             "Of an Op: arrays; the word is the offset in the blob, -1: none.",

@@ -72,6 +72,13 @@ def _publish():
     return names
 
 
+def vectors(on=True):
+    """Takes the kernels with vectors if the processor has them, or those without; the bits are the
+    same. True if they have."""
+    return bool(_library.microzo_vectors(int(on)))
+
+
 SIGNATURES = {}
 _library = _load()
+vectors()
 __all__ = _publish()

@@ -9,6 +9,15 @@
 
 #include "kernels/api.h"
 
+// The entries of this module: all, or those of one of two native modules.
+#if defined(MZ_PART_CORE)
+#define ENTRIES MZ_API_CORE
+#elif defined(MZ_PART_GRADIENT)
+#define ENTRIES MZ_API_GRADIENT
+#else
+#define ENTRIES MZ_API
+#endif
+
 // A bare string, not MP_ERROR_TEXT: the kernels do not know MicroPython's compression.
 static void raise_status(int32_t status) {
     #if MICROPY_ENABLE_DYNRUNTIME
@@ -80,13 +89,13 @@ static void collect_buffer(mp_obj_t object, mp_uint_t access, mz_arg_t *arg) {
 }
 
 #define INDEX(name, signature, function) INDEX_##name,
-enum { MZ_API(INDEX) };
+enum { ENTRIES(INDEX) };
 
 #define ROW(name, signature, function) { signature, function },
 static const struct {
     const char *signature;
     mz_entry_t entry;
-} api[] = { MZ_API(ROW) };
+} api[] = { ENTRIES(ROW) };
 
 // Arguments in the order of DEFINE's functions: those are but a jump with an index.
 static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
@@ -119,7 +128,7 @@ static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
     } \
     static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(microzo_##name##_obj, sizeof(signature) - 1, \
     sizeof(signature) - 1, microzo_##name);
-MZ_API(DEFINE)
+ENTRIES(DEFINE)
 
 #if MICROPY_ENABLE_DYNRUNTIME
 
@@ -128,7 +137,7 @@ MZ_API(DEFINE)
 
 mp_obj_t mpy_init(mp_obj_fun_bc_t *self, size_t n_args, size_t n_kw, mp_obj_t *args) {
     MP_DYNRUNTIME_INIT_ENTRY
-    MZ_API(STORE)
+    ENTRIES(STORE)
     MP_DYNRUNTIME_INIT_EXIT
 }
 
@@ -139,7 +148,7 @@ mp_obj_t mpy_init(mp_obj_fun_bc_t *self, size_t n_args, size_t n_kw, mp_obj_t *a
 
 static const mp_rom_map_elem_t microzo_globals_table[] = {
     { MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__microzo) },
-    MZ_API(ENTRY)
+    ENTRIES(ENTRY)
 };
 static MP_DEFINE_CONST_DICT(microzo_globals, microzo_globals_table);
 

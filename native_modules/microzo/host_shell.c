@@ -3,7 +3,7 @@
 // needs are declared here and found in the running interpreter.
 #include <string.h>
 
-#include "api.h"
+#include "host_kernels.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define FROM_PYTHON __attribute__((weak))
@@ -41,30 +41,34 @@ FROM_PYTHON extern void PyErr_SetString(void *type, const char *text);
 FROM_PYTHON extern void *PyExc_TypeError;
 FROM_PYTHON extern void *PyExc_ValueError;
 
-typedef struct {
-    const char *name;
-    const char *signature;
-    mz_entry_t function;
-} row_t;
+extern const kernels_t mz_kernels_base;
+static const kernels_t *kernels = &mz_kernels_base;
 
-static const row_t table[] = {
-#define ROW(name, signature, function) {#name, signature, function},
-    MZ_API(ROW)
-#undef ROW
-};
-
-#define TABLE_LEN ((int)(sizeof(table) / sizeof(table[0])))
+// Takes the variant with vectors, or the one without; returns whether it has them. All variants give
+// the same bits.
+EXPORT int microzo_vectors(int on) {
+#if MZ_WITH_AVX2
+    extern const kernels_t mz_kernels_avx2;
+    if (on && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        kernels = &mz_kernels_avx2;
+        return 1;
+    }
+#endif
+    (void)on;
+    kernels = &mz_kernels_base;
+    return 0;
+}
 
 EXPORT const char *microzo_name(int index) {
-    return index >= 0 && index < TABLE_LEN ? table[index].name : NULL;
+    return index >= 0 && index < kernels->n ? kernels->rows[index].name : NULL;
 }
 
 EXPORT const char *microzo_signature(int index) {
-    return index >= 0 && index < TABLE_LEN ? table[index].signature : NULL;
+    return index >= 0 && index < kernels->n ? kernels->rows[index].signature : NULL;
 }
 
 EXPORT const char *microzo_status_text(int status) {
-    return mz_status_text(status);
+    return kernels->status_text(status);
 }
 
 static int type_error(const char *text) {
@@ -82,7 +86,7 @@ static int collect_int(void *object, mz_arg_t *arg) {
     Py_DecRef(number);
     if (PyErr_Occurred() || v > INT32_MAX || v < -INT32_MAX) {
         PyErr_Clear();
-        PyErr_SetString(PyExc_ValueError, mz_status_text(MZ_E_RANGE));
+        PyErr_SetString(PyExc_ValueError, kernels->status_text(MZ_E_RANGE));
         return -1;
     }
     arg->data = NULL;
@@ -110,7 +114,7 @@ static int collect_buffer(void *object, int writable, buffer_t *view, mz_arg_t *
     if (!integer_format(view->format)) {
         status = type_error("buffer of integers expected");
     } else if (view->len > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, mz_status_text(MZ_E_LENGTH));
+        PyErr_SetString(PyExc_ValueError, kernels->status_text(MZ_E_LENGTH));
         status = -1;
     }
     if (status != 0) {
@@ -125,7 +129,7 @@ static int collect_buffer(void *object, int writable, buffer_t *view, mz_arg_t *
 
 // The result, or -1 with a Python exception set.
 EXPORT int microzo_call(int index, void *tuple) {
-    const row_t *row = &table[index];
+    const row_t *row = &kernels->rows[index];
     mz_arg_t args[MZ_MAX_ARGS];
     buffer_t views[MZ_MAX_ARGS];
     int n = (int)strlen(row->signature);
@@ -144,7 +148,7 @@ EXPORT int microzo_call(int index, void *tuple) {
         }
     }
     if (done == n) {
-        result = mz_invoke(row->signature, row->function, args);
+        result = kernels->invoke(row->signature, row->function, args);
     }
     for (int i = 0; i < done; ++i) {
         if (row->signature[i] != 'i') {
@@ -153,7 +157,7 @@ EXPORT int microzo_call(int index, void *tuple) {
     }
     if (done == n && result < 0) {
         void *type = result == MZ_E_TYPE ? PyExc_TypeError : PyExc_ValueError;
-        PyErr_SetString(type, mz_status_text(result));
+        PyErr_SetString(type, kernels->status_text(result));
     }
     return result;
 }

@@ -8,7 +8,13 @@ from cores import ICOUNT_SHIFT
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "native_modules" / "microzo" / "kernels"
 FIRMWARE = Path(__file__).resolve().parent / "firmware"
-LISTS = ("MICROZO_KERNELS", "MICROZO_HOT", "MICROZO_HOT_FLAGS", "MICROZO_THUMB2_FLAGS")
+LISTS = (
+    "MICROZO_KERNELS",
+    "MICROZO_HOT",
+    "MICROZO_HOT_RV32",
+    "MICROZO_HOT_FLAGS",
+    "MICROZO_THUMB2_FLAGS",
+)
 
 
 def sources():
@@ -20,35 +26,70 @@ def sources():
     return {name: line.split() for name, line in zip(LISTS, out.stdout.splitlines(), strict=True)}
 
 
-def build(core, out, program="bench", portable=False):
-    """Compiles kernels and program as a native module's files are compiled; returns the ELF."""
+def kernel_objects(core, out, portable=False):
+    """Compiles the kernels as a native module's files are compiled; returns (compiler with flags,
+    objects)."""
     out.mkdir(parents=True, exist_ok=True)
     lists = sources()
-    compiler = ["arm-none-eabi-gcc", *core.flags, "-mthumb", "-mno-unaligned-access"]
     flags = ["-std=gnu99", "-ffreestanding", "-Wall", "-fno-tree-loop-distribute-patterns"]
     flags += [f"-I{KERNELS}", f"-I{FIRMWARE}", f"-DTARGET_IMAGE={core.image}"]
-    flags += ["-DMZ_PORTABLE=1"] if portable else []
+    compiler = [core.compiler, *core.flags, *flags, *(["-DMZ_PORTABLE=1"] if portable else [])]
     hot_flags = lists["MICROZO_HOT_FLAGS"]
     if core.thumb2:
         hot_flags += lists["MICROZO_THUMB2_FLAGS"]
-    files = [(KERNELS / name, name[:-2] in lists["MICROZO_HOT"]) for name in lists[LISTS[0]]]
-    files += [(FIRMWARE / f"{name}.c", False) for name in (program, "cortexm")]
+    hot = lists["MICROZO_HOT"] + (lists["MICROZO_HOT_RV32"] if core.target == "rv32" else [])
     objects = []
-    for file, hot in files:
-        objects.append(str(out / f"{file.stem}.o"))
-        tune = hot_flags if hot else ["-Os"]
-        command = [*compiler, *flags, *tune, "-c", "-o", objects[-1], str(file)]
-        subprocess.run(command, check=True)
-    elf = out / f"{program}.elf"
-    link = [*compiler, "-nostartfiles", "--specs=nosys.specs", "-T", str(FIRMWARE / "link.ld")]
-    link += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
-    subprocess.run([*link, "-o", str(elf), *objects], check=True)
+    for name in lists["MICROZO_KERNELS"]:
+        tune = hot_flags if name[:-2] in hot else ["-Os"]
+        objects.append(compile_file(compiler, tune, KERNELS / name, out))
+    return compiler, objects
+
+
+def compile_file(compiler, tune, file, out):
+    """One object of a file."""
+    target = str(out / f"{file.stem}.o")
+    subprocess.run([*compiler, *tune, "-c", "-o", target, str(file)], check=True)
+    return target
+
+
+def link(core, objects, elf):
+    """Links a program for a core."""
+    command = [core.compiler, *core.flags, "-nostartfiles", *core.link, "-Wl,--gc-sections"]
+    command += ["-T", str(FIRMWARE / "link.ld")]
+    command += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
+    subprocess.run([*command, "-o", str(elf), *objects], check=True)
     return elf
+
+
+def build(core, out, program="bench", portable=False):
+    """Kernels and one of the programs in firmware/; returns the ELF."""
+    compiler, objects = kernel_objects(core, out, portable)
+    for name in (program, core.target):
+        objects.append(compile_file(compiler, ["-Os"], FIRMWARE / f"{name}.c", out))
+    return link(core, objects, out / f"{program}.elf")
+
+
+def build_peer(core, out, peer):
+    """Kernels and another library (see peers.py) in the program that compares them."""
+    compiler, objects = kernel_objects(core, out)
+    start = ["-Os", "-DTARGET_LIBC"]  # the C library's memcpy, which is theirs
+    objects.append(compile_file(compiler, start, FIRMWARE / f"{core.target}.c", out))
+    objects.append(compile_file(compiler, ["-Os"], FIRMWARE / "peers" / "peers.c", out))
+    flags = peer.flags()
+    glue = FIRMWARE / "peers" / f"{peer.glue}.c"
+    objects.append(compile_file(compiler, flags, glue, out))
+    unaligned = [flag for flag in core.flags if flag != "-mno-unaligned-access"]
+    theirs = [core.compiler, *unaligned, "-std=gnu11", "-w", "-ffunction-sections", *flags]
+    folder = out / "peer"
+    folder.mkdir(exist_ok=True)
+    objects += [compile_file(theirs, [], file, folder) for file in peer.sources()]
+    return link(core, objects, out / "peers.elf")
 
 
 def run(core, elf, image, icount=True):
     """Runs a program with an image in memory; returns what it printed."""
-    command = ["qemu-system-arm", "-machine", core.machine, "-display", "none", "-monitor", "null"]
+    command = [core.qemu, "-machine", core.machine, "-display", "none", "-monitor", "null"]
+    command += ["-bios", "none"] if core.target == "rv32" else []
     command += ["-serial", "null", "-semihosting-config", "enable=on,target=native"]
     command += ["-kernel", str(elf)]
     command += ["-device", f"loader,file={image},addr={core.image},force-raw=on"]

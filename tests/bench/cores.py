@@ -1,5 +1,6 @@
 """The emulated cores of the bench: compiler flags, QEMU machine, memory."""
 
+import shutil
 from dataclasses import dataclass
 
 # Under -icount shift=4 an instruction takes 16 ns.
@@ -17,29 +18,46 @@ class Core:
     ram: int = 0x20000000
     image: int = 0x21000000
     clock: int = 25_000_000
+    compiler: str = "arm-none-eabi-gcc"
+    qemu: str = "qemu-system-arm"
+    target: str = "cortexm"
 
     @property
     def thumb2(self):
         """Whether it is a Cortex-M3 or more."""
-        return "m0plus" not in self.name
+        return self.target == "cortexm" and "m0plus" not in self.name
 
     @property
     def per_tick(self):
-        """Instructions in a tick of SysTick."""
-        return 1e9 / self.clock / (1 << ICOUNT_SHIFT)
+        """Instructions in a tick of the counter that the program reads."""
+        return 1e9 / self.clock / (1 << ICOUNT_SHIFT) if self.target == "cortexm" else 1
+
+    @property
+    def link(self):
+        """What the linker needs of the C library."""
+        return ("--specs=nosys.specs",) if self.target == "cortexm" else ()
+
+    @property
+    def tools(self):
+        """The programs that build for it and run it."""
+        return self.compiler, self.qemu
 
 
 def _hard(cpu, fpu):
-    return f"-mcpu={cpu}", f"-mfpu={fpu}", "-mfloat-abi=hard"
+    return *_thumb(cpu), f"-mfpu={fpu}", "-mfloat-abi=hard"
+
+
+def _thumb(cpu):
+    return f"-mcpu={cpu}", "-mthumb", "-mno-unaligned-access"
 
 
 CORES = {
     core.name: core
     for core in (
         Core("m4", _hard("cortex-m4", "fpv4-sp-d16"), "mps2-an386"),
-        Core("m3", ("-mcpu=cortex-m3",), "mps2-an385"),
+        Core("m3", _thumb("cortex-m3"), "mps2-an385"),
         # The only Cortex-M0 that QEMU has comes with 16 KB; its code runs on an M3 as well.
-        Core("m0plus", ("-mcpu=cortex-m0plus",), "mps2-an385"),
+        Core("m0plus", _thumb("cortex-m0plus"), "mps2-an385"),
         Core("m7", _hard("cortex-m7", "fpv5-d16"), "mps2-an500", image=0x60000000),
         Core(
             "m33",
@@ -50,5 +68,21 @@ CORES = {
             image=0x80000000,
             clock=20_000_000,
         ),
+        Core(
+            "rv32",
+            ("-march=rv32imac", "-mabi=ilp32", "--specs=picolibc.specs"),
+            "virt",
+            code=0x80000000,
+            ram=0x81000000,
+            image=0x82000000,
+            compiler="riscv64-unknown-elf-gcc",
+            qemu="qemu-system-riscv32",
+            target="rv32",
+        ),
     )
 }
+
+
+def available():
+    """Names of the cores whose tools are installed."""
+    return [name for name, core in CORES.items() if all(map(shutil.which, core.tools))]

@@ -25,7 +25,7 @@ def rare_kinds():
     t = net.concat(t, net.lut(u))
     t = net.mean(t, (13, 13), (1, 1)) if net.shapes[t][0] == 13 else net.mean(t, (1, 1), (1, 1))
     net.dense(t, 10, True)
-    net.finish(trainable=2)
+    net.finish(trainable=2, rooms=True)
     return types.SimpleNamespace(plan=net.plan, blob=net.blob, ops=len(net.ops))
 
 

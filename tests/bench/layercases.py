@@ -142,6 +142,88 @@ def edge_cases():
             yield from casegen.net_cases(rng, net, ("forward", "probe", "probe", "update"))
 
 
+def spoil_room(rng, plan, o):
+    """A room that is not free, not in the arena or not aligned."""
+    length = plan[L.ARENA_LEN]
+    offset, size = rng.choice(
+        (
+            (plan[o + L.IN_OFF], 1 << 14),
+            (plan[o + L.OUT_OFF], 4),
+            (plan[L.SCRATCH_OFF] - 4, 1 << 12),
+            (0, length),
+            (2, 1 << 12),
+            (length - 4, 1 << 14),
+            (-4, 1 << 14),
+            (1 << 30, (1 << 31) - 1),
+            (0, -1),
+        )
+    )
+    plan[o + L.IN2_OFF], plan[o + L.ROOM_LEN] = offset, size
+
+
+def large_cases():
+    """Convolutions larger than the buffers of a fast path, and just as large."""
+    shapes = (
+        ((3, 3, 520), 3, 3),
+        ((3, 3, 512), 3, 17),
+        ((120, 120, 9), 1, 2),
+        ((120, 109, 10), 1, 2),
+        ((30, 30, 16), 3, 20),
+    )
+    for i, (shape, k, channels) in enumerate(shapes):
+        rng = random.Random(f"large-{i}")
+        net = LayerNetwork(rng, shape, True)
+        t = net.conv(0, channels, (k, k), (1, 1), (k // 2,) * 4)
+        net.pool(t, L.MAXPOOL, net.shapes[t][:2], (1, 1))
+        net.first = 0
+        net.finish(trainable=0)
+        yield from casegen.net_cases(rng, net, ("forward", "stats"))
+
+
+def convs(plan):
+    return [o for o in planner.bases(plan) if plan[o + L.KIND] == L.CONV]
+
+
+def room_cases():
+    """Convolutions beside free arena, whose tensors are those of the oracle; rooms that are no
+    place for anything are not used."""
+    for i in range(40):
+        rng = random.Random(f"room-{i}")
+        side = rng.randint(10, 14)
+        net = LayerNetwork(rng, (side, side, 4), i % 4 != 0)
+        t = net.conv(0, rng.choice((40, 64)), (1, 1))
+        t = net.pool(t, L.AVGPOOL, (3, 3), (3, 3))
+        t = net.conv(t, rng.choice((4, 6, 8)), (1, 1))
+        t = net.conv(t, rng.choice((40, 64, 65)), (3, 3), (1, 1), (1, 1, 1, 1))
+        t = net.pool(t, L.AVGPOOL, net.shapes[t][:2], (1, 1))
+        net.dense(t, 10, True)
+        net.first = 0
+        net.finish(trainable=rng.choice((0, 2)), rooms=True)
+        for o in convs(net.plan) if i % 3 == 0 else ():
+            spoil_room(rng, net.plan, o)
+        if i % 3:
+            assert any(net.plan[o + L.ROOM_LEN] > net.plan[L.SCRATCH_LEN] for o in convs(net.plan))
+        o = L.op_base(len(net.ops) - 1)
+        region = net.plan[o + L.OUT_OFF], net.plan[o + L.OUT_OFF] + 10
+        for case in casegen.net_cases(rng, net, ("forward", "forward", "probe", "probe")):
+            case.args[3].region = region
+            yield case
+
+
+def gradient_cases():
+    """Gradients of convolutions of every kind of row and window, on images of more positions than
+    are summed at once."""
+    for i in range(50):
+        rng = random.Random(f"gradient-{i}")
+        side = rng.choice((3, 8, 8, 15))
+        net = netgen.tail_net(rng, None, side, (1, 3, 4, 8, 12, 16, 20, 28, 40))
+        if rng.random() < 0.7:  # most outputs count
+            o = L.op_base(net.tail)
+            net.plan[o + L.ACT_MIN], net.plan[o + L.ACT_MAX] = -128, rng.choice((126, 127))
+        functions = ("tail_grad", "tail_grad", "node_grad", "node_grad")
+        yield from casegen.net_cases(rng, net, functions)
+
+
 def sum_cases():
     """Sums and differences of two tensors, with the shifts of networks and with any."""
     for i in range(30):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import baremetal
 import costs
-from cores import CORES
+from cores import CORES, available
 
 import microzo
 from microzo.net import arena as planner
@@ -31,7 +31,7 @@ OUT = baremetal.ROOT / "build" / "bench"
 SHARED = baremetal.ROOT.parent / "shared" / "models"
 MODELS = ("kws", "resnet8_cifar10", "ad01")
 BOARD = "m4"  # the core whose emulated board tells the RAM
-MEASURES = ("perturbed", "update", "stats", "gradient", "apply", "node")
+MEASURES = ("perturbed", "update", "stats", "gradient", "apply", "tail", "node")
 PAIRS = 8  # of an update, as in firmware/models.c
 TRAINED = "+"  # after the name of a model whose operators all have trained values
 SCRIPT = """
@@ -183,11 +183,13 @@ def write(out, rows, operators):
 def main():
     """Counts, writes, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--core", action="append", choices=CORES, help="default: all of them")
+    parser.add_argument(
+        "--core", action="append", choices=CORES, help="default: all that can be built"
+    )
     parser.add_argument("--table", action="store_true", help="write assets/costs.json too")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
-    rows, operators = measure(args.out, args.core or list(CORES))
+    rows, operators = measure(args.out, args.core or available())
     write(args.out, rows, operators)
     show(rows)
     costs.write(operators, args.out, args.table)

@@ -65,7 +65,7 @@ def plan_layer(name, shape, build):
     last = net.ops[-1]
     # A layer alone ends its network, whose logits would be too many: they are not made.
     size = last["OUT_H"] * last["OUT_W"] * last["OUT_C"]
-    net.finish(trainable=2)
+    net.finish(trainable=2, rooms=True)
     if size > 1024:
         net.plan[L.CLASSES] = 1
     return name, net
@@ -83,7 +83,7 @@ def test_network():
     t = net.conv(t, 64, (1, 1))
     t = net.pool(t, L.AVGPOOL, (7, 7), (1, 1))
     net.dense(t, 10, True)
-    return "test", net.finish(trainable=2)
+    return "test", net.finish(trainable=2, rooms=True)
 
 
 def all_nets():

@@ -13,7 +13,7 @@ import baremetal
 import figures
 import goals
 import nets as bench_nets
-from cores import CORES
+from cores import CORES, available
 
 OUT = baremetal.ROOT / "build" / "bench"
 
@@ -63,8 +63,12 @@ def print_steps(steps):
     for step in steps:
         keys = ("instructions", "in_kernels", "in_python", "per_sample", "without_pools_and_loss")
         cells = {c: f"{step[k]:,}" for c, k in zip(columns, keys, strict=True) if k in step}
+        if step["net"] == "test network":
+            goal = goals.STEP[goals.COLUMN[step["core"]]]
+            missed = step["without_pools_and_loss"] > goal * 1e6
+            cells["target, M"] = f"{'!' if missed else '<'} {goal}"
         lines.append((f"{step['net']}, {step['core']}", cells))
-    table("training step", lines, columns)
+    table("training step", lines, (*columns, "target, M"))
     lines = []
     for step in steps:
         keys = ("last_conv_probe", "last_conv_node_probe", "last_conv_node_gradient")
@@ -77,12 +81,14 @@ def print_steps(steps):
 def main():
     """Counts, writes, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--core", action="append", choices=CORES, help="default: all of them")
+    parser.add_argument(
+        "--core", action="append", choices=CORES, help="default: all that can be built"
+    )
     parser.add_argument("--portable", action="store_true", help="the portable C kernels")
     parser.add_argument("--no-demo", action="store_true", help="leave the demo network out")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
-    names = args.core or list(CORES)
+    names = args.core or available()
     nets = bench_nets.all_nets()
     args.out.mkdir(parents=True, exist_ok=True)
     image = args.out / "nets.bin"

@@ -21,6 +21,8 @@ BAD_INTS = {
     ("stats_finish", 0): (0, -1), ("stats_finish", 1): (-1, 32),
     ("realign", 3): (-1, 5, 2), ("realign", 5): (-1, 257),
     ("assign", 2): (-1, 5, 2),
+    ("patch_sums", 2): (-1, 1 << 30), ("patch_sums", 3): (-1, 1 << 28),
+    ("patch_sums", 4): (-1, 1 << 16),
     ("head_grad", 4): (-1, 5, 0, 1),
     ("tail_grad", 4): (-1, 5, 0, 1, 2, 4), ("tail_grad", 5): (-1, 5, 0, 1, 2, 3),
     ("node_grad", 2): (-1, 5, 2), ("node_grad", 3): (-1, 32),
@@ -149,6 +151,7 @@ def base_cases(rng):
         [plan, blob, state, 3, casegen.ints((5, 6, 7, 100, 200, 300)), 256, Buf(bytes(36))],
     )
     yield Case("assign", [plan, state, 3, vals])
+    yield Case("patch_sums", [plan, arena, 5, 6, 7, Buf(bytes(4 * 18)), Buf(bytes(4 * 171))])
     yield Case("head_grad", [*nets, 4, err, Buf(bytes(4 * channels * (k + 1)))])
     yield Case("tail_grad", [*nets, 3, 4, err, Buf(bytes(4 * 3 * (conv_k + 1)))])
     nodes = casegen.ints((3, 5, 3, 1, 16, 256, 9, 512))
@@ -169,7 +172,7 @@ OUTPUTS = {
     "input": (2,), "forward": (2, 3), "loss": (3,), "probe": (2, 3, 5), "update": (2, 3),
     "init_state": (2,),
     "stats": (2, 3, 6), "stats_finish": (3,), "realign": (6,), "assign": (1,),
-    "head_grad": (2, 3, 6),
+    "patch_sums": (1, 5, 6), "head_grad": (2, 3, 6),
     "node": (2, 3, 5, 6, 7), "node_grad": (1, 4, 5),
     "tail_grad": (2, 3, 7), "apply_grad": (1, 5), "export_weights": (3,), "signs": (4,),
     "shuffle": (1,), "seal": (0,),
@@ -191,7 +194,8 @@ ALIGNED = {
     "input": (0,), "forward": (0, 2, 3), "loss": (0, 1, 3), "probe": (0, 4, 5),
     "update": (0, 2, 4, 5), "stats": (6,),
     "stats_finish": (2, 3), "realign": (1, 4, 6), "assign": (1, 3), "head_grad": (5, 6),
-    "tail_grad": (6, 7), "node": (0, 4, 6, 7), "node_grad": (0, 1, 4, 5),
+    "patch_sums": (0, 1, 5, 6), "tail_grad": (6, 7), "node": (0, 4, 6, 7),
+    "node_grad": (0, 1, 4, 5),
     "apply_grad": (1, 5), "export_weights": (0, 1), "shuffle": (1,), "requant": (0, 3),
     "init_state": (0, 1, 2),
 }  # fmt: skip

@@ -239,6 +239,22 @@ class NetCases:
         shift = rng.choice((0, 1, 3, 16, 31))
         return Case("node_grad", [args[0], args[3], i, shift, sums, grad])
 
+    def patch_sums(self):
+        rng, o = self.rng, L.op_base(0)
+        k = planner.row_len(self.plan, o)
+        fits = self.plan[o + L.K_H] <= self.plan[o + L.IN_H]
+        fits = fits and self.plan[o + L.K_W] <= self.plan[o + L.IN_W]
+        if self.plan[o + L.KIND] != L.CONV or not fits or k > 255:
+            return None
+        args = self.net_args()
+        top = rng.choice((1000, INT32_MAX))
+        sums = ints(rng.randint(-top, top) for _ in range(k))
+        products = ints(rng.randint(-top, top) for _ in range(k * (k + 1) // 2))
+        where = seed(rng), rng.choice((0, 1, (1 << 28) - 1, rng.randrange(1 << 28)))
+        return Case(
+            "patch_sums", [args[0], args[3], *where, rng.choice((0, 1, 2, 9)), sums, products]
+        )
+
     def export_weights(self):
         i = self.pick_weighted(L.MASTER_OFF)
         if i is None:
@@ -266,7 +282,7 @@ class NetCases:
 NET_FUNCTIONS = (
     "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state",
     "stats", "realign",
-    "assign", "head_grad", "node", "node_grad", "apply_grad", "export_weights",
+    "assign", "patch_sums", "head_grad", "node", "node_grad", "apply_grad", "export_weights",
 )  # fmt: skip
 
 

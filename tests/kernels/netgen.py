@@ -213,8 +213,11 @@ class Network:
 
     # finishing
 
-    def finish(self, trainable=0.8, first=0, pin_outputs=()):
-        """Makes the plan; a share `trainable` of the parts gets a place in the state."""
+    def finish(self, trainable=0.8, first=0, pin_outputs=(), rooms=False):
+        """Makes the plan; a share `trainable` of the parts gets a place in the state.
+
+        rooms: a CONV may write where the arena is free, so that the rest of it differs from the
+        oracle's."""
         rng, last = self.rng, self.ops[-1]
         n = len(self.ops)
         plan = self.plan = array("i", [0] * L.op_base(n))
@@ -238,6 +241,9 @@ class Network:
             for name, value in op.items():
                 plan[L.op_base(i) + getattr(L, name)] = value
         planner.layout(plan, first, pin_outputs)
+        for i, op in enumerate(self.ops):
+            if op["KIND"] == L.CONV and not rooms:
+                plan[L.op_base(i) + L.ROOM_LEN] = 0
         selections = []
         for i, op in enumerate(self.ops):
             if op["KIND"] <= L.DENSE:
@@ -350,9 +356,10 @@ def random_op(net, rng, t, most_channels):
     return net.add(u, t)
 
 
-def tail_net(rng, content=None):
+def tail_net(rng, content=None, side=8, channels=(1, 2, 3, 4, 5, 8, 12)):
     """A convolution `net.tail`, perhaps an ADD, perhaps an average pool, and a head `net.head`."""
-    net = Network(content or rng, (rng.randint(1, 8), rng.randint(1, 8), rng.choice((1, 2, 3, 5))))
+    shape = rng.randint(1, side), rng.randint(1, side), rng.choice(channels)
+    net = Network(content or rng, shape)
     t = net.dwconv(0, 1, (1, 1)) if rng.random() < 0.3 else 0
     h, w, _ = net.shapes[t]
     k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))

@@ -43,6 +43,17 @@ class Local:
         ]
 
 
+class LocalBaseline(Local):
+    """The host library's kernels without vectors."""
+
+    def run(self, cases):
+        self.module.vectors(False)
+        try:
+            return super().run(cases)
+        finally:
+            self.module.vectors()
+
+
 def parse(text, count):
     """Mismatches in what device_runner printed; it must have come to its end."""
     lines = text.split("\n")
@@ -108,7 +119,8 @@ class EmulatedBoard:
         self.name = PYTHON if self.slow else "_microzo"
         self.files = {"device_runner.py": HERE / "device_runner.py"}
         if kind == "natmod":
-            self.files["lib/_microzo.mpy"] = native_module(emulator.CORES[core].arch).read_bytes()
+            folder = native_module(emulator.CORES[core].arch).parent
+            self.files |= {f"lib/{f.name}": f.read_bytes() for f in folder.glob("_microzo*.mpy")}
         if self.slow:
             for path in (ROOT / "device" / "microzo").rglob("*.py"):
                 self.files[path.relative_to(ROOT / "device").as_posix()] = path
@@ -137,6 +149,7 @@ def native_module(arch):
 # name -> (class, its argument, networks of a normal run)
 KINDS = {
     "native": (Local, "microzo_host.native", 200),
+    "native-baseline": (LocalBaseline, "microzo_host.native", 100),
     "pykernels": (Local, PYTHON, 30),
     "unix-usermod": (UnixPort, "usermod", 100),
     "unix-natmod": (UnixPort, "natmod", 100),

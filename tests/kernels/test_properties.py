@@ -19,7 +19,7 @@ structure = st.randoms(use_true_random=False)
 contents = st.integers(0, 1 << 32)
 
 
-@pytest.fixture(scope="module", params=("native", "pykernels"))
+@pytest.fixture(scope="module", params=("native", "native-baseline", "pykernels"))
 def target(request):
     return targets.make(request.param)
 

@@ -45,6 +45,10 @@ def execute(plan, first, pin_outputs):
     write(plan[L.IN_TENSOR])
     for i in range(n):
         inputs = [t for t in (op(plan, i, L.IN), op(plan, i, L.IN2)) if t >= 0]
+        if op(plan, i, L.KIND) == L.CONV:  # it may write to its room at any time
+            at, size = op(plan, i, L.IN2_OFF), op(plan, i, L.ROOM_LEN)
+            assert at + size <= plan[L.LOGITS_OFF]
+            owner.update(dict.fromkeys(range(at, at + size)))
         write(op(plan, i, L.OUT))
         made[op(plan, i, L.OUT)] = i
         for t in inputs:

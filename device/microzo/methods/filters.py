@@ -27,7 +27,6 @@ class Filters(Statistics):
         self._matrix = array("q", memory.take("covariance of patches", 8 * cells))
         length = 2 * plan[L.op_base(0) + L.OUT_C] * k
         self._filters = record.new(record.VALUES, length, run.board_id)
-        self._patch = None
 
     def prepare(self, data, index, label, cache):
         # A cache of samples would take the room that the filters need.
@@ -46,31 +45,14 @@ class Filters(Statistics):
         for total in (self._sum, self._products):
             for i in range(len(total)):
                 total[i] = 0
-        self._patch = [0] * len(self._sum)
 
     def take(self, step, i):
         if step:
             Statistics.take(self, step, i)
             return
         m = self.model
-        plan = m.plan
-        o = L.op_base(0)
-        width = plan[o + L.IN_W] * plan[o + L.IN_C]
-        line = plan[o + L.K_W] * plan[o + L.IN_C]
-        high = plan[o + L.IN_H] - plan[o + L.K_H] + 1
-        wide = plan[o + L.IN_W] - plan[o + L.K_W] + 1
-        patch = self._patch
-        for p in range(self.spec["patches"]):
-            corner = m.k.derive(self.seed, i, p)
-            at = plan[o + L.IN_OFF] + (corner >> 15) % high * width
-            at += (corner & 32767) % wide * plan[o + L.IN_C]
-            n = 0
-            for _ in range(plan[o + L.K_H]):
-                for x in m.arena[at : at + line]:
-                    patch[n] = x - 256 if x > 127 else x  # a call each would double the time
-                    n += 1
-                at += width
-            _add(self._sum, self._products, patch)
+        patches = self.spec["patches"]
+        m.k.patch_sums(m.plan, m.arena, self.seed, i, patches, self._sum, self._products)
 
     def finish(self, step):
         if step:
@@ -79,7 +61,6 @@ class Filters(Statistics):
         from .. import forget
         from .wiener import solve
 
-        self._patch = None
         self.record = self._filters
         patches = self.per_step * self.spec["patches"]
         solve(
@@ -100,13 +81,3 @@ class Filters(Statistics):
         payload = record.payload(rec)
         at = self.model.plan[L.op_base(0) + L.MASTER_OFF]
         memoryview(self.model.state)[at : at + len(payload)] = payload
-
-
-def _add(sums, products, patch):
-    at = 0
-    for i in range(len(patch)):
-        x = patch[i]
-        sums[i] += x
-        for j in range(i + 1):
-            products[at] += x * patch[j]
-            at += 1

@@ -150,11 +150,33 @@ def layout(plan, first=0, pin_outputs=()):
         plan[o + L.IN2_OFF] = offset[plan[o + L.IN2]] if plan[o + L.IN2] >= 0 else 0
         plan[o + L.OUT_OFF] = offset[plan[o + L.OUT]]
         most = max(most, scratch(plan, o))
+    _rooms(plan, size, begin, end, offset, pinned, top)
     plan[L.LOGITS_OFF] = top
     plan[L.SCRATCH_OFF] = top + 4 * plan[L.CLASSES]
     plan[L.SCRATCH_LEN] = most
     plan[L.ARENA_LEN] = plan[L.SCRATCH_OFF] + most
     return plan[L.ARENA_LEN]
+
+
+def _rooms(plan, size, begin, end, offset, pinned, top):
+    """Gives every CONV the largest part of the arena that is free while it runs: its offset in
+    IN2_OFF, its bytes in ROOM_LEN."""
+    placed = [(offset[t], t) for t in range(len(size)) if offset[t] >= 0]
+    placed.sort()
+    for i in range(plan[L.N_OPS]):
+        o = L.op_base(i)
+        if plan[o + L.KIND] != L.CONV:
+            continue
+        at = most = 0
+        for start, t in placed + [(top, -1)]:
+            if t >= 0 and not begin[t] <= i <= end[t] and t not in pinned:
+                continue
+            if start - at > most:
+                most = start - at
+                plan[o + L.IN2_OFF] = at
+            if t >= 0:
+                at = max(at, start + align(size[t], 4))
+        plan[o + L.ROOM_LEN] = most
 
 
 def _first_fit(t, size, begin, end, offset):
@@ -218,6 +240,8 @@ def clear_runtime(plan):
     for o in bases(plan):
         for word in (L.IN_OFF, L.IN2_OFF, L.OUT_OFF):
             plan[o + word] = 0
+        if plan[o + L.KIND] == L.CONV:
+            plan[o + L.ROOM_LEN] = 0
         for word in (L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF):
             plan[o + word] = -1
 

@@ -91,9 +91,13 @@ MASTER_OFF = const(39)  # run time
 BIAS_OFF = const(40)  # run time
 MS_OFF = const(41)  # run time
 MULT1 = const(42)
+DIL_H = const(42)
 SHIFT1 = const(43)
+DIL_W = const(43)
 MULT2 = const(44)
+ABS_SUM = const(44)
 SHIFT2 = const(45)
+ROOM_LEN = const(45)  # run time
 MULT = const(46)
 SHIFT = const(47)
 

@@ -14,6 +14,7 @@ from . import info as board_info
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PACKAGE_TARGET = "/lib/microzo"
 MODULE_TARGET = "/lib/_microzo.mpy"
+SECOND = "_microzo_grad"  # the gradients, where one native module would be too large
 
 
 def package_folder():
@@ -67,8 +68,19 @@ def mpy_cross():
 
 
 def built_modules():
-    """All native modules there are, for any architecture."""
-    return sorted((ROOT / "build").glob("natmod/**/_microzo*.mpy"))
+    """All native modules there are, for any architecture, without their second parts."""
+    files = sorted((ROOT / "build").glob("natmod/**/_microzo*.mpy"))
+    return [file for file in files if not file.name.startswith(SECOND)]
+
+
+def _with_second(module):
+    """[(target, bytes)] of a native module and of what it leaves to a second one beside it."""
+    module = pathlib.Path(module)
+    second = module.with_name(module.name.replace("_microzo", SECOND, 1))
+    plan = [(MODULE_TARGET, module.read_bytes())]
+    if second.is_file():
+        plan.append((f"/lib/{SECOND}.mpy", second.read_bytes()))
+    return plan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +126,7 @@ def _show(progress, target, size, done):
 def _module(info, module, notes):
     if module:
         board_info.check_module(info, module)
-        return [(MODULE_TARGET, pathlib.Path(module).read_bytes())]
+        return _with_second(module)
     if info.module == "built in":
         notes.append("the firmware has the native module built in")
         return []
@@ -128,7 +140,7 @@ def _module(info, module, notes):
             f"run `make natmod ARCHS={info.arch}`, or push without it by --no-module"
         )
     notes.append(f"native module for {board_info.parse_header(chosen.read_bytes())[0]}")
-    return [(MODULE_TARGET, chosen.read_bytes())]
+    return _with_second(chosen)
 
 
 def _check_space(files, plan):

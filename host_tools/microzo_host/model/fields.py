@@ -47,12 +47,18 @@ VALUES = {
     "b_max": 36,
     "eps_w": 37,
     "eps_b": 38,
-    "mult1": 42,
-    "shift1": 43,
-    "mult2": 44,
-    "shift2": 45,
     "mult": 46,
     "shift": 47,
+}
+# The same of some kinds: {field: (index, kinds)}.
+SHARED = {
+    "mult1": (42, (6,)),
+    "dil_h": (42, (1, 2, 3)),
+    "shift1": (43, (6,)),
+    "dil_w": (43, (1, 2, 3)),
+    "mult2": (44, (6,)),
+    "abs_sum": (44, (1, 2, 3)),
+    "shift2": (45, (6,)),
 }
 # Of an Op: arrays; the word is the offset in the blob, -1: none.
 ARRAYS = {
@@ -111,9 +117,13 @@ OPERATOR = {
     "bias_off": 40,
     "ms_off": 41,
     "mult1": 42,
+    "dil_h": 42,
     "shift1": 43,
+    "dil_w": 43,
     "mult2": 44,
+    "abs_sum": 44,
     "shift2": 45,
+    "room_len": 45,
     "mult": 46,
     "shift": 47,
 }

@@ -17,8 +17,9 @@ from microzo.net import check as plancheck
 from microzo.net import words as L
 
 from . import patches, safetensors
-from .fields import ARRAYS, HEADER, KIND_NAMES, RUN_TIME, STATE, VALUES
+from .fields import ARRAYS, HEADER, KIND_NAMES, RUN_TIME, SHARED, STATE, VALUES
 
+DILATIONS = ("dil_h", "dil_w")  # 1 is 0 in a file
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 LIMIT = 1 << 30  # accumulators stay below this, see SPEC.md 1.2
 
@@ -54,6 +55,9 @@ class Op:
     p_b: int = 0
     p_l: int = 0
     p_r: int = 0
+    dil_h: int = 1
+    dil_w: int = 1
+    abs_sum: int = 0
     in_zp: int = 0
     in2_zp: int = 0
     out_zp: int = 0
@@ -278,6 +282,10 @@ def _tensors(model):
         record = plan[L.op_base(i) :][: L.OP_WORDS]
         for field, word in VALUES.items():
             record[word] = getattr(op, field)
+        for field, (word, kinds) in SHARED.items():
+            if op.kind in kinds:
+                value = getattr(op, field)
+                record[word] = 0 if field in DILATIONS and value == 1 else value
         for field, word in ARRAYS.items():
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
@@ -354,6 +362,10 @@ def _plan_and_blob(tensors, path):
 
 def _read_op(record, name, blob):
     op = Op(name, **{field: int(record[word]) for field, word in VALUES.items()})
+    for field, (word, kinds) in SHARED.items():
+        if op.kind in kinds:
+            value = int(record[word])
+            setattr(op, field, max(value, 1) if field in DILATIONS else value)
     if op.kind in WEIGHTED and record[L.STAT_OFF] != -1:
         op.stats = np.empty(0)
     for field, (shape, dtype) in _arrays(op).items():

@@ -30,7 +30,7 @@ def load():
 
 
 class Costs:
-    """Instructions of a plan's operators on a core: m4, m3, m0plus, m7 or m33."""
+    """Instructions of a plan's operators on a core: m4, m3, m0plus, m7, m33 or rv32."""
 
     def __init__(self, plan, core, table=None):
         table = table or load()

@@ -18,6 +18,7 @@ from .api import (  # noqa: F401
     loss,
     node,
     node_grad,
+    patch_sums,
     probe,
     realign,
     requant,

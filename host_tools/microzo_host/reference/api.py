@@ -16,6 +16,7 @@ from . import gradient, ops, rng, zo
 from . import node as nodes
 from . import stats as statistics
 from .loss import cross_entropy
+from .patches import add_sums as add_patch_sums
 from .record import Net, part, readable, require, writable
 from .requant import requant as requantize
 
@@ -305,6 +306,24 @@ def node_grad(plan, arena, op, shift, sums, grad):
     net.input(o), net.output(o)
     net.check_scratch(o)
     nodes.gradient(net, o, shift, source, target)
+    return 0
+
+
+def patch_sums(plan, arena, seed, sample, patches, sums, products):
+    refuse_overlap([arena, sums, products], [plan])
+    net = Net(plan, None, None, arena)
+    seed, sample, number = integer(seed), integer(sample), integer(patches)
+    o = net.op(0)
+    require(o.kind == L.CONV, "operator 0 is no CONV")
+    require(o.k_h <= o.in_h and o.k_w <= o.in_w and o.k <= 255, "the patches do not fit")
+    check_seed(seed)
+    require(0 <= sample < 1 << 28 and 0 <= number < 1 << 16, "sample or patches out of range")
+    first = part(writable(sums, 4), 0, o.k, np.int32)
+    second = part(writable(products, 4), 0, o.k * (o.k + 1) // 2, np.int32)
+    x = net.input(o)
+    net.output(o)
+    net.check_scratch(o)
+    add_patch_sums(o, x, seed, sample, number, first, second)
     return 0
 
 

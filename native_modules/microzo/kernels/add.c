@@ -38,6 +38,15 @@ static inline int32_t scaled(const scale_t *s, int32_t x) {
     return (v + ((v >> 31) & s->negative) + s->half) >> s->right;
 }
 
+// Where a table of the 256 values of an input costs less than scaling each output's.
+#define TABLE_OUTPUTS 512
+
+static void fill_table(const scale_t *s, int32_t *table) {
+    for (int32_t x = -128; x < 128; ++x) {
+        table[x & 255] = scaled(s, x);
+    }
+}
+
 void mz_add(const mz_layer_t *l) {
     int32_t right = -l->add_shift;
     if ((l->flags & (MZ_FLAG_SPREAD_HW | MZ_FLAG_SPREAD_C)) || !mz_within(right, 1, 22)) {
@@ -49,9 +58,20 @@ void mz_add(const mz_layer_t *l) {
     const int8_t *x1 = l->in;
     const int8_t *x2 = l->in2;
     int8_t *out = l->out;
+    int8_t *end = out + l->out_size;
     int32_t mult = l->add_mult;
     int32_t round = (1 << (right - 1)) + l->out_zp * (1 << right);
-    for (int8_t *end = out + l->out_size; out != end;) {
+    int32_t *table1 = (int32_t *)(void *)l->scratch;
+    int32_t *table2 = table1 + 256;
+    if (l->out_size >= TABLE_OUTPUTS && l->scratch_len >= 8 * 256) {
+        fill_table(&first, table1);
+        fill_table(&second, table2);
+        while (out != end) {
+            int32_t v = mz_high_small(table1[(uint8_t)*x1++] + table2[(uint8_t)*x2++], mult);
+            *out++ = (int8_t)mz_sat8((v + (v >> 31) + round) >> right);
+        }
+    }
+    while (out != end) {
         int32_t v = mz_high_small(scaled(&first, *x1++) + scaled(&second, *x2++), mult);
         *out++ = (int8_t)mz_sat8((v + (v >> 31) + round) >> right);
     }

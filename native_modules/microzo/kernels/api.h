@@ -16,7 +16,7 @@ typedef struct {
 
 typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
 
-#define MZ_API(X) \
+#define MZ_API_CORE(X) \
     X(version, "", mz_api_version) \
     X(input, "rrwr", mz_api_input) \
     X(forward, "rrwwiii", mz_api_forward) \
@@ -28,11 +28,8 @@ typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
     X(stats_finish, "iirw", mz_api_stats_finish) \
     X(realign, "rrririw", mz_api_realign) \
     X(assign, "rwir", mz_api_assign) \
-    X(head_grad, "rrwwirw", mz_api_head_grad) \
-    X(tail_grad, "rrwwiirw", mz_api_tail_grad) \
+    X(patch_sums, "rwiiiww", mz_api_patch_sums) \
     X(node, "rrwwrwww", mz_api_node) \
-    X(node_grad, "rwiiww", mz_api_node_grad) \
-    X(apply_grad, "rwiiiw", mz_api_apply_grad) \
     X(export_weights, "rriw", mz_api_export_weights) \
     X(signs, "iiiiw", mz_api_signs) \
     X(derive, "iii", mz_api_derive) \
@@ -41,6 +38,17 @@ typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
     X(seal, "wi", mz_api_seal) \
     X(check_seal, "ri", mz_api_check_seal) \
     X(requant, "riiw", mz_api_requant)
+
+// Those that a native module may leave to a second one, _microzo_grad (see the Makefile).
+#define MZ_API_GRADIENT(X) \
+    X(head_grad, "rrwwirw", mz_api_head_grad) \
+    X(tail_grad, "rrwwiirw", mz_api_tail_grad) \
+    X(node_grad, "rwiiww", mz_api_node_grad) \
+    X(apply_grad, "rwiiiw", mz_api_apply_grad)
+
+#define MZ_API(X) \
+    MZ_API_CORE(X) \
+    MZ_API_GRADIENT(X)
 
 #define MZ_API_DECLARE(name, signature, function) int32_t function(const mz_arg_t *args);
 MZ_API(MZ_API_DECLARE)

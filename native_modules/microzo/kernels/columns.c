@@ -11,7 +11,8 @@ typedef struct {
     int32_t lo, hi;
 } inside_t;
 
-// Parts of the scratch: the expanded column, two byte columns, the stream of quads.
+// Parts of the scratch: the expanded column, two byte columns, the stream of quads unless the room is
+// larger.
 typedef struct {
     const mz_view_t *view;
     mz_pack_t pack;
@@ -42,10 +43,15 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     s->column = l->scratch;
     s->bytes = (int8_t *)l->scratch + 4 * l->k4;
     s->stream = l->scratch + 6 * l->k4;
+    int32_t stream_len = l->scratch_len - 6 * l->k4;
+    if (l->room != NULL && MZ_ROOM_LEN(l) > stream_len) {
+        s->stream = l->room;
+        stream_len = MZ_ROOM_LEN(l);
+    }
     s->weight_bytes = mz_gemm_open(&s->gemm, view, s->column);
     s->pack.planes = s->gemm.planes;
     s->quad_bytes = s->weight_bytes + 4 * (int32_t)sizeof(mz_scale_t);
-    s->room = (l->scratch_len - 6 * l->k4) / s->quad_bytes;
+    s->room = stream_len / s->quad_bytes;
     s->bias_room = mz_bias_room(view);
     s->rows = inside(l->in_h, l->k_h, l->s_h, l->p_t);
     s->cols = inside(l->in_w, l->k_w, l->s_w, l->p_l);
@@ -87,15 +93,29 @@ static MZ_RARE bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_cha
     return fast;
 }
 
-static MZ_RARE void copy(const int8_t *from, int32_t n, int8_t *to) {
+// Fills the bytes that a clipped window lacks.
+static MZ_BUSY void fill(int8_t *to, int32_t n, int32_t v, bool words) {
+    if (words) {
+        mz_word_t word = (uint32_t)(v & 255) * 0x01010101u;
+        for (int32_t i = n >> 2; i > 0; --i, to += 4) {
+            *(mz_word_t *)(void *)to = word;
+        }
+        return;
+    }
     for (int32_t i = 0; i < n; ++i) {
-        to[i] = from[i];
+        to[i] = (int8_t)v;
     }
 }
 
-static MZ_RARE void fill(int8_t *to, int32_t n, int32_t v) {
+static MZ_BUSY void copy(const int8_t *from, int32_t n, int8_t *to, bool words) {
+    if (words) {
+        for (int32_t i = n >> 2; i > 0; --i, from += 4, to += 4) {
+            *(mz_word_t *)(void *)to = *(const mz_word_t *)(const void *)from;
+        }
+        return;
+    }
     for (int32_t i = 0; i < n; ++i) {
-        to[i] = (int8_t)v;
+        to[i] = from[i];
     }
 }
 
@@ -122,27 +142,27 @@ static MZ_BUSY void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
 }
 
 // Any window: zero points where it leaves the image.
-static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to, bool words) {
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     int32_t row = l->k_w * l->in_c;
     int32_t left = wx.lo * l->in_c;
     int32_t n = (wx.hi - wx.lo) * l->in_c;
     if (n == 0 || wy.lo == wy.hi) {
-        fill(to, l->k, l->in_zp);
+        fill(to, l->k, l->in_zp, words);
         return;
     }
     const int8_t *x = l->in + (wy.at * l->in_w + wx.at) * l->in_c;
-    fill(to, wy.lo * row, l->in_zp);
+    fill(to, wy.lo * row, l->in_zp, words);
     to += wy.lo * row;
     for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-        fill(to, left, l->in_zp);
-        copy(x, n, to + left);
-        fill(to + left + n, row - left - n, l->in_zp);
+        fill(to, left, l->in_zp, words);
+        copy(x, n, to + left, words);
+        fill(to + left + n, row - left - n, l->in_zp, words);
         x += l->in_w * l->in_c;
         to += row;
     }
-    fill(to, (l->k_h - wy.hi) * row, l->in_zp);
+    fill(to, (l->k_h - wy.hi) * row, l->in_zp, words);
 }
 
 // The expanded column of position (oy, ox) and, with `both`, of the next one.
@@ -168,8 +188,8 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int
         if (next == l->out_w) {
             next = 0;
         }
-        gather_clipped(l, oy, ox, s->bytes);
-        gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4);
+        gather_clipped(l, oy, ox, s->bytes, s->words);
+        gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4, s->words);
     }
     mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }

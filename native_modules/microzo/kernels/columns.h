@@ -8,7 +8,7 @@
 #include "output.h"
 #include "pack.h"
 
-#if MZ_THUMB2
+#if MZ_THUMB2 || MZ_RV32
 #define MZ_BIAS_SCALE 2
 #else
 #define MZ_BIAS_SCALE 1

@@ -3,6 +3,9 @@
 #include "ops.h"
 #include "tile.h"
 #include "window.h"
+#if MZ_AVX2
+#include "arch/avx2_conv.h"
+#endif
 
 #if MZ_COLUMNS
 
@@ -72,6 +75,11 @@ static void conv_points(const mz_tile_t *tile) {
 
 void mz_conv(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
+#if MZ_AVX2
+    if (mz_avx2_conv(view)) {
+        return;
+    }
+#endif
     bool pointwise = l->k == l->in_c && l->out_h == l->in_h && l->out_w == l->in_w && l->s_h == 1
         && l->s_w == 1 && l->p_t == 0 && l->p_l == 0;
     for (int32_t c = 0; c < l->out_c; c += MZ_TILE) {

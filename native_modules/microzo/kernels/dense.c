@@ -272,8 +272,70 @@ void mz_dense(const mz_view_t *view) {
 
 #include "tile.h"
 
+#if MZ_RV32
+
+// Sums of four rows of int8 as they lie in memory and an expanded input.
+static MZ_BUSY void dot_bytes(const int8_t *w, int32_t k, const int16_t *x, int32_t *sums) {
+    const int8_t *w1 = w + k;
+    const int8_t *w2 = w1 + k;
+    const int8_t *w3 = w2 + k;
+    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+    const int16_t *end = x + k;
+    for (; end - x >= 4; x += 4, w += 4, w1 += 4, w2 += 4, w3 += 4) {
+        #pragma GCC unroll 4
+        for (int32_t i = 0; i < 4; ++i) {
+            int32_t v = x[i];
+            a0 += w[i] * v;
+            a1 += w1[i] * v;
+            a2 += w2[i] * v;
+            a3 += w3[i] * v;
+        }
+    }
+    for (; x != end; ++x) {
+        int32_t v = *x;
+        a0 += *w++ * v;
+        a1 += *w1++ * v;
+        a2 += *w2++ * v;
+        a3 += *w3++ * v;
+    }
+    sums[0] = a0;
+    sums[1] = a1;
+    sums[2] = a2;
+    sums[3] = a3;
+}
+
+// Frozen rows: nothing is packed.
+static void dense_bytes(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    int16_t *x = (int16_t *)(void *)l->scratch;
+    for (int32_t i = 0; i < l->k; ++i) {
+        x[i] = (int16_t)(l->in[i] - l->in_zp);
+    }
+    for (int32_t c = 0; c < l->out_c; c += 4) {
+        mz_channel_t channels[4];
+        int32_t sums[4];
+        // The last rows, of which some may be done already.
+        int32_t n = mz_min(4, l->out_c - c);
+        int32_t first = c + n - 4;
+        mz_channels_load(view, c, n, channels);
+        dot_bytes(l->weights + first * l->k, l->k, x, sums);
+        for (int32_t i = 0; i < n; ++i) {
+            sums[i] = sums[4 - n + i] + channels[i].bias;
+        }
+        mz_output(view, 0, c, n, channels, sums);
+    }
+}
+
+#endif
+
 void mz_dense(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
+#if MZ_RV32
+    if (l->master == NULL && view->eps == 0 && l->out_c >= 4) {
+        dense_bytes(view);
+        return;
+    }
+#endif
     for (int32_t c = 0; c < l->out_c; c += MZ_TILE) {
         mz_tile_t tile;
         int32_t acc[MZ_TILE];

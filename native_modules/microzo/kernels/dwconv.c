@@ -1,6 +1,7 @@
 // Depthwise convolution: 3x3 windows and four channels at a time where the core can.
 #include "arch/arch.h"
 #include "depthwise.h"
+#include "fast.h"
 #include "ops.h"
 #include "output.h"
 #include "pack.h"
@@ -74,10 +75,12 @@ static void general(const mz_view_t *view) {
     int16_t *w = (int16_t *)l->scratch;
     mz_channel_t channels[MZ_DW_BLOCK];
     int32_t acc[MZ_DW_BLOCK];
+    mz_fast_t fast;
     for (int32_t c = 0; c < l->out_c; c += MZ_DW_BLOCK) {
         int32_t n = mz_min(MZ_DW_BLOCK, l->out_c - c);
         pack_block(view, c, n, w);
         mz_channels_load(view, c, n, channels);
+        bool ok = mz_fast_open(&fast, view, channels, n);
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
             mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
             for (int32_t ox = 0; ox < l->out_w; ++ox) {
@@ -86,7 +89,11 @@ static void general(const mz_view_t *view) {
                     acc[j] = channels[j].bias;
                 }
                 block_taps(l, w, c, n, wy, wx, acc);
-                mz_output(view, oy * l->out_w + ox, c, n, channels, acc);
+                if (ok) {
+                    mz_fast_store(&fast, acc, n, l->out + (oy * l->out_w + ox) * l->out_c + c);
+                } else {
+                    mz_output(view, oy * l->out_w + ox, c, n, channels, acc);
+                }
             }
         }
     }
@@ -111,7 +118,11 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
 #else
         int16_t *to = w + i;
 #endif
-        mz_pack_spread(pack, c + i, to, 4, 8, 12);
+        if (l->k == 9) {
+            mz_pack_nine(pack, c + i, to);
+        } else {
+            mz_pack_spread(pack, c + i, to, 4, 8, 12);
+        }
         int32_t right = -channels[i].shift;
         fast = fast && mz_channel_fast(&channels[i], room);
         quad->bias[i] = channels[i].bias;

@@ -32,20 +32,3 @@ int32_t mz_api_node(const mz_arg_t *args) {
     MZ_TRY(mz_need(&args[6], 4 * (int64_t)layer.out_size, 4));
     return mz_node_probe(&net, &node, (int8_t *)args[5].data, mz_out(&args[6]), mz_out(&args[7]));
 }
-
-int32_t mz_api_node_grad(const mz_arg_t *args) {
-    mz_net_t net;
-    mz_layer_t layer;
-    MZ_TRY(mz_net_from(&net, &args[0], NULL, NULL, &args[1]));
-    MZ_TRY(mz_layer_at(&net, args[2].n, &layer));
-    if (!mz_has_weights(layer.kind)) {
-        return MZ_E_OP_KIND;
-    }
-    if (!mz_within(args[3].n, 0, 31)) {
-        return MZ_E_RANGE;
-    }
-    MZ_TRY(mz_need(&args[4], 4 * (int64_t)layer.out_size, 4));
-    MZ_TRY(mz_need(&args[5], 4 * ((int64_t)layer.out_c * layer.k + layer.out_c), 4));
-    mz_node_gradient(&layer, args[3].n, mz_out(&args[4]), mz_out(&args[5]));
-    return MZ_OK;
-}

@@ -1,6 +1,7 @@
-// Entries of realign: channel statistics, new biases and multipliers.
+// Entries of realign: channel statistics, new biases and multipliers; of refilter: sums of patches.
 #include "entry.h"
 #include "ops.h"
+#include "patches.h"
 #include "realign.h"
 #include "requant.h"
 #include "stats.h"
@@ -115,5 +116,28 @@ int32_t mz_api_assign(const mz_arg_t *args) {
     for (int32_t c = 0; c < channels; ++c) {
         layer.state_shift[c] = (int8_t)shift[c];
     }
+    return MZ_OK;
+}
+
+int32_t mz_api_patch_sums(const mz_arg_t *args) {
+    mz_net_t net;
+    mz_layer_t layer;
+    int32_t seed = args[2].n;
+    int32_t sample = args[3].n;
+    int32_t patches = args[4].n;
+    MZ_TRY(mz_net_from(&net, &args[0], NULL, NULL, &args[1]));
+    MZ_TRY(mz_layer_at(&net, 0, &layer));
+    if (layer.kind != MZ_CONV) {
+        return MZ_E_OP_KIND;
+    }
+    if (layer.k_h > layer.in_h || layer.k_w > layer.in_w || layer.k > MZ_PATCH_MOST) {
+        return MZ_E_SHAPE;
+    }
+    if (!mz_seed_ok(seed) || !mz_within(sample, 0, (1 << 28) - 1) || !mz_within(patches, 0, 65535)) {
+        return MZ_E_RANGE;
+    }
+    MZ_TRY(mz_need(&args[5], 4 * (int64_t)layer.k, 4));
+    MZ_TRY(mz_need(&args[6], 2 * (int64_t)layer.k * (layer.k + 1), 4));
+    mz_patch_sums(&layer, seed, sample, patches, mz_out(&args[5]), mz_out(&args[6]));
     return MZ_OK;
 }

@@ -1,6 +1,7 @@
 #include "gradient.h"
 #include "pack.h"
 #include "update.h"
+#include "wgrad.h"
 #include "window.h"
 
 void mz_accumulate(int32_t *g, int64_t v) {
@@ -32,7 +33,36 @@ static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k
     return mz_clip(mz_rsh(sum, 4), -limit, limit);
 }
 
-void mz_scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
+void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_layer_t *pool,
+    const mz_layer_t *head, const int32_t *err, int32_t *grad) {
+    int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
+    int32_t cell_h = pool != NULL ? pool->k_h : 1;
+    int32_t cell_w = pool != NULL ? pool->k_w : 1;
+    int32_t cells_h = pool != NULL ? pool->out_h : l->out_h;
+    int32_t cells_w = pool != NULL ? pool->out_w : l->out_w;
+    // The positions of a cell have one error; small ones are not worth sums of bytes, but together
+    // they must follow row by row.
+    bool same = cell_h > 1 || cell_w > 2;
+    mz_wgrad_t wgrad;
+    mz_wgrad_open(&wgrad, l, same);
+    for (int32_t c = 0; c < l->out_c; ++c) {
+        mz_wgrad_begin(&wgrad, c, grad);
+        for (int32_t cell = 0; cell < cells_h * cells_w; ++cell) {
+            int32_t df = input_error(head, err, cell * l->out_c + c, limit);
+            if (df != 0) {
+                mz_cell_t place = {cell / cells_w * cell_h, cell % cells_w * cell_w, cell_h, cell_w};
+                mz_wgrad_put_cell(&wgrad, gate, c, place, df);
+            }
+            if (same) {
+                mz_wgrad_flush(&wgrad);
+            }
+        }
+        mz_wgrad_end(&wgrad, c, grad);
+    }
+}
+
+// Adds h * (x - zero point) of one output position of channel c to the sums of its weights.
+static void scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     bool deep = l->kind == MZ_DWCONV;
@@ -52,45 +82,32 @@ void mz_scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t 
     }
 }
 
-void mz_gradient_add(const mz_layer_t *l, int32_t c, const int32_t *sums, int32_t bias_sum, int32_t *grad) {
-    for (int32_t k = 0; k < l->k; ++k) {
-        mz_accumulate(&grad[c * l->k + k], sums[k]);
-    }
-    mz_accumulate(&grad[l->out_c * l->k + c], (int64_t)bias_sum * 64);
-}
-
-static bool unclamped(const mz_layer_t *l, int32_t at) {
-    return l->out[at] > l->act_min && l->out[at] < l->act_max;
-}
-
-void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_layer_t *pool,
-    const mz_layer_t *head, const int32_t *err, int32_t *grad) {
+void mz_node_gradient(const mz_layer_t *l, int32_t shift, int32_t *sums, int32_t *grad) {
     int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)(l->out_h * l->out_w)));
-    int32_t cell_h = pool != NULL ? pool->k_h : 1;
-    int32_t cell_w = pool != NULL ? pool->k_w : 1;
-    int32_t cells_h = pool != NULL ? pool->out_h : l->out_h;
-    int32_t cells_w = pool != NULL ? pool->out_w : l->out_w;
-    int32_t *sums = (int32_t *)l->scratch;
+    bool windows = l->kind == MZ_CONV;
+    mz_wgrad_t wgrad;
+    mz_wgrad_open(&wgrad, l, false);
     for (int32_t c = 0; c < l->out_c; ++c) {
-        int32_t bias_sum = 0;
-        for (int32_t k = 0; k < l->k; ++k) {
-            sums[k] = 0;
-        }
-        for (int32_t cell = 0; cell < cells_h * cells_w; ++cell) {
-            int32_t df = input_error(head, err, cell * l->out_c + c, limit);
-            int32_t top = cell / cells_w * cell_h;
-            int32_t left = cell % cells_w * cell_w;
-            for (int32_t i = 0; df != 0 && i < cell_h * cell_w; ++i) {
-                int32_t oy = top + i / cell_w;
-                int32_t ox = left + i % cell_w;
-                int32_t at = (oy * l->out_w + ox) * l->out_c + c;
-                if (unclamped(l, at) && unclamped(gate, at)) {
-                    mz_scatter(l, c, oy, ox, df, sums);
-                    bias_sum += df;
+        int32_t *sum = sums + c;
+        mz_wgrad_begin(&wgrad, c, grad);
+        for (int32_t oy = 0; oy < l->out_h; ++oy) {
+            for (int32_t ox = 0; ox < l->out_w; ++ox, sum += l->out_c) {
+                // A rounding shift in 32 bits: the last bit that leaves is the rounding.
+                int32_t v = *sum;
+                int32_t h = mz_sat(shift > 0 ? (v >> shift) + (v >> (shift - 1) & 1) : v, -limit, limit);
+                *sum = 0;
+                if (h == 0) {
+                    continue;
+                }
+                if (windows) {
+                    mz_wgrad_put(&wgrad, oy, ox, h);
+                } else {
+                    wgrad.bias_sum += h;
+                    scatter(l, c, oy, ox, h, wgrad.sums);
                 }
             }
         }
-        mz_gradient_add(l, c, sums, bias_sum, grad);
+        mz_wgrad_end(&wgrad, c, grad);
     }
 }
 

@@ -207,6 +207,25 @@ static bool overlaps_out(const mz_layer_t *l, const void *data, int32_t len) {
     return mz_bytes_overlap(l->out, (uint32_t)l->out_size, data, (uint32_t)len);
 }
 
+// Whether bytes that the operator may use are apart from its tensors.
+static bool apart(const mz_layer_t *l, const void *data, int32_t len) {
+    return !mz_bytes_overlap(data, (uint32_t)len, l->in, (uint32_t)l->in_size) && !overlaps_out(l, data, len)
+        && (l->in2 == NULL || !mz_bytes_overlap(data, (uint32_t)len, l->in2, (uint32_t)l->in2_size));
+}
+
+// The room that a plan promises to a CONV; none if it is no place for anything.
+static void place_room(const mz_net_t *net, mz_layer_t *l) {
+    if (l->kind != MZ_CONV || MZ_ROOM_LEN(l) <= 0) {
+        return;
+    }
+    uint8_t *room = place(&net->arena, l->in2_off, MZ_ROOM_LEN(l), 4);
+    if (room != NULL && apart(l, room, MZ_ROOM_LEN(l))
+        && !mz_bytes_overlap(room, (uint32_t)MZ_ROOM_LEN(l), l->scratch, (uint32_t)l->scratch_len)
+        && !mz_bytes_overlap(room, (uint32_t)MZ_ROOM_LEN(l), net->logits, 4 * (uint32_t)net->classes)) {
+        l->room = room;
+    }
+}
+
 static int32_t place_arena(const mz_net_t *net, mz_layer_t *l) {
     l->in = place(&net->arena, l->in_off, l->in_size, 4);
     l->out = place(&net->arena, l->out_off, l->out_size, 4);
@@ -229,11 +248,14 @@ static int32_t place_arena(const mz_net_t *net, mz_layer_t *l) {
     l->scratch = net->scratch;
     l->scratch_len = needed;
     // Packed weights must not change while they are used.
-    if (needed > net->scratch_len
-        || (needed && (mz_bytes_overlap(net->scratch, (uint32_t)needed, l->in, (uint32_t)l->in_size)
-            || mz_bytes_overlap(net->scratch, (uint32_t)needed, l->out, (uint32_t)l->out_size)))) {
+    if (needed > net->scratch_len || !apart(l, l->scratch, needed)) {
         return MZ_E_SCRATCH;
     }
+    // More of it saves work where it is at hand.
+    if ((l->kind == MZ_CONV || l->kind == MZ_ADD) && apart(l, l->scratch, net->scratch_len)) {
+        l->scratch_len = net->scratch_len;
+    }
+    place_room(net, l);
     if (l->flags & MZ_FLAG_EMIT_LOGITS) {
         l->logits = net->logits;
     }

@@ -47,6 +47,7 @@ typedef struct {
     const int8_t *in2;
     int8_t *out;
     uint8_t *scratch;
+    uint8_t *room; // of a CONV: arena that is free while it runs, or NULL
     int32_t *logits; // where EMIT_LOGITS writes, else NULL
     const int8_t *weights; // also the table of a LUT
     const int32_t *bias;

@@ -159,26 +159,3 @@ MZ_RARE int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t
     out[1] = loss[1];
     return MZ_OK;
 }
-
-MZ_RARE void mz_node_gradient(const mz_layer_t *l, int32_t shift, int32_t *sums, int32_t *grad) {
-    int32_t positions = l->out_h * l->out_w;
-    int32_t limit = (int32_t)(((uint32_t)1 << 30) / (255 * (uint32_t)positions));
-    int32_t *row = (int32_t *)l->scratch;
-    for (int32_t c = 0; c < l->out_c; ++c) {
-        int32_t bias_sum = 0;
-        for (int32_t k = 0; k < l->k; ++k) {
-            row[k] = 0;
-        }
-        for (int32_t p = 0; p < positions; ++p) {
-            int32_t *sum = &sums[p * l->out_c + c];
-            int32_t h = mz_clip(mz_rsh(*sum, shift), -limit, limit);
-            *sum = 0;
-            if (h == 0) {
-                continue;
-            }
-            bias_sum += h;
-            mz_scatter(l, c, p / l->out_w, p % l->out_w, h, row);
-        }
-        mz_gradient_add(l, c, row, bias_sum, grad);
-    }
-}

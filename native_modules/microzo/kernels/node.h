@@ -24,7 +24,5 @@ typedef struct {
 // Both passes behind the operator, whose output is in the arena and stays there; y: a copy of it.
 int32_t mz_node_probe(const mz_net_t *net, const mz_node_t *node, int8_t *y, int32_t *sums,
     int32_t *out);
-// Adds the weight gradient of the operator for the output gradient in sums, which become 0.
-void mz_node_gradient(const mz_layer_t *layer, int32_t shift, int32_t *sums, int32_t *grad);
 
 #endif

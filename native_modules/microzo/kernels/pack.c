@@ -94,6 +94,32 @@ static EACH_KIND void spread(const mz_pack_t *p, const int8_t *bytes,
     }
 }
 
+#if MZ_THUMB2
+
+// Depthwise layers have many short rows: without the ends of longer ones a weight takes a third.
+MZ_BUSY void mz_pack_nine(const mz_pack_t *pack, int32_t row, int16_t *to) {
+    const mz_layer_t *l = pack->view->layer;
+    int32_t base = pack->base;
+    int32_t twice = pack->twice;
+    const int8_t *bytes = l->master == NULL ? l->weights + 9 * row : NULL;
+    const int16_t *masters = l->master == NULL ? NULL : l->master + 9 * row;
+    uint32_t word = twice ? mz_word(pack->view->weight_stream, (uint32_t)row) ^ pack->flip : 0;
+    if (masters == NULL) {
+        for (int32_t r = 0; r < 9; ++r) {
+            to[4 * r] = (int16_t)(bytes[r] + base + twice * mz_sign_bit(word, r));
+        }
+        return;
+    }
+    int32_t add = pack->add;
+    int32_t shift = pack->shift;
+    #pragma GCC unroll 9
+    for (int32_t r = 0; r < 9; ++r) {
+        to[4 * r] = (int16_t)(((masters[r] + add) >> shift) + base + twice * mz_sign_bit(word, r));
+    }
+}
+
+#endif
+
 void mz_pack_spread(const mz_pack_t *pack, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c) {
     const mz_layer_t *l = pack->view->layer;
     if (l->master == NULL) {

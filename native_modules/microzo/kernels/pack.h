@@ -22,6 +22,9 @@ void mz_pack_open(mz_pack_t *pack, const mz_view_t *view);
 // and to[t + c], zeros for the rest of the last four.
 void mz_pack_spread(const mz_pack_t *pack, int32_t row, int16_t *to, int32_t a, int32_t b, int32_t c);
 
+// The same of a row of nine weights, four halfwords apart.
+void mz_pack_nine(const mz_pack_t *pack, int32_t row, int16_t *to);
+
 // Writes row `row` (output channel) of the layer: k entries, then zeros up to k4.
 void mz_pack_row(const mz_view_t *view, int32_t row, int16_t *to);
 

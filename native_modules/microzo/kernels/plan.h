@@ -85,9 +85,13 @@ enum {
     MZ_O_BIAS_OFF = 40,
     MZ_O_MS_OFF = 41,
     MZ_O_MULT1 = 42,
+    MZ_O_DIL_H = 42,
     MZ_O_SHIFT1 = 43,
+    MZ_O_DIL_W = 43,
     MZ_O_MULT2 = 44,
+    MZ_O_ABS_SUM = 44,
     MZ_O_SHIFT2 = 45,
+    MZ_O_ROOM_LEN = 45,
     MZ_O_MULT = 46,
     MZ_O_SHIFT = 47,
 };
@@ -98,6 +102,12 @@ enum {
     out_h, out_w, out_c, k_h, k_w, s_h, s_w, p_t, p_b, p_l, p_r, in_zp, in2_zp, out_zp, act_min, \
     act_max, w_off, b_off, m_off, s_off, l_off, ls_off, stat_off, f, b_max, eps_w, eps_b, \
     master_off, bias_off, ms_off, mult1, shift1, mult2, shift2, add_mult, add_shift;
+
+// Words that other kinds of operators have in the place of one of those.
+#define MZ_DIL_H(l) ((l)->mult1)
+#define MZ_DIL_W(l) ((l)->shift1)
+#define MZ_ABS_SUM(l) ((l)->mult2)
+#define MZ_ROOM_LEN(l) ((l)->shift2)
 
 enum {
     MZ_CONV = 1,

@@ -34,7 +34,7 @@ static inline int32_t mz_high(int32_t acc, int32_t mult) {
 static inline int32_t mz_high_small(int32_t acc, int32_t mult) {
 #if MZ_DSP
     return mz_smmulr((int32_t)(2 * (uint32_t)acc), mult);
-#elif MZ_THUMB2
+#elif MZ_THUMB2 || MZ_RV32
     int64_t v = (int64_t)(int32_t)(2 * (uint32_t)acc) * mult;
     return (int32_t)(v >> 32) + (int32_t)((uint32_t)v >> 31);
 #else

@@ -1,4 +1,5 @@
 // Runs the networks of an image and prints instruction counts.
+#include "gradient.h"
 #include "image.h"
 #include "loss.h"
 #include "node.h"

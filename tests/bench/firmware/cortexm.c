@@ -71,6 +71,8 @@ __attribute__((section(".vectors"), used)) static const void *const vectors[16] 
     [2 ... 15] = fault,
 };
 
+#ifndef TARGET_LIBC
+
 // The C library's reads unaligned words, which this core is set to refuse.
 void *memcpy(void *to, const void *from, unsigned int n) {
     for (unsigned int i = 0; i < n; ++i) {
@@ -85,3 +87,5 @@ void *memset(void *to, int v, unsigned int n) {
     }
     return to;
 }
+
+#endif

@@ -1,8 +1,9 @@
 // Runs whole models, operator by operator, and prints instruction counts.
 // Measures: forward; of operators with trained values also perturbed (one pass), update (PAIRS
-// pairs), stats (an unperturbed pass for them), gradient, apply and, of the last but the head,
-// node (both passes and the sums); of a trained model that begins with a dense layer pair (both
-// passes of all operators) and further-pair (the next one of the same input).
+// pairs), stats (an unperturbed pass for them), gradient, apply; of what comes before the head tail
+// (its gradient in closed form); of the last but the head node (both passes and the sums); of a
+// trained model that begins with a dense layer pair (both passes of all operators) and further-pair
+// (the next one of the same input).
 #include "gradient.h"
 #include "image.h"
 #include "node.h"
@@ -63,6 +64,32 @@ static void measure_gradients(const mz_net_t *net, const char *name, int32_t op,
     }
 }
 
+// The gradient in closed form of a convolution behind which come an ADD or not, an average or not
+// and the head.
+static void measure_tail(const mz_net_t *net, const char *name, int32_t op) {
+    mz_layer_t layer, gate, pool, head;
+    uint32_t ticks;
+    int32_t at = net->n_ops - 2;
+    mz_layer_load(net, op, &layer);
+    mz_layer_load(net, at + 1, &head);
+    mz_layer_load(net, at, &pool);
+    bool pooled = pool.kind == MZ_AVGPOOL || pool.kind == MZ_MEAN;
+    at -= pooled;
+    mz_layer_load(net, at, &gate);
+    bool added = gate.kind == MZ_ADD && (gate.in_id == layer.out_id || gate.in2_id == layer.out_id);
+    if (layer.kind != MZ_CONV || head.kind != MZ_DENSE || (!added && at != op)) {
+        return;
+    }
+    // All outputs count, which is the most that it can take.
+    memset(layer.out, layer.act_max - 1, (size_t)layer.out_size);
+    memset(gate.out, gate.act_max - 1, (size_t)gate.out_size);
+    for (int32_t i = 0; i < head.out_c; ++i) {
+        sums[i] = 7000 * (i == 1 ? 1 - head.out_c : 1) + 100 * i;
+    }
+    COUNT(ticks, mz_tail_gradient(&layer, added ? &gate : &layer, pooled ? &pool : NULL, &head, sums, grad));
+    print(name, op, "tail", ticks);
+}
+
 static bool has_weights(const mz_net_t *net, int32_t op) {
     mz_layer_t layer;
     mz_layer_load(net, op, &layer);
@@ -119,6 +146,7 @@ static void measure(const mz_net_t *net, const char *name) {
             ++next;
         }
         measure_gradients(net, name, op, next == net->n_ops - 1);
+        measure_tail(net, name, op);
     }
 }
 

@@ -31,6 +31,7 @@ LATE = {
     "stats": "stats",
     "stats_finish": "stats",
     "realign": "realign",
+    "patch_sums": "patches",
     "head_grad": "gradient",
     "tail_grad": "tail",
     "apply_grad": "gradient",

@@ -23,9 +23,29 @@
 #define MZ_WORDS 0
 #endif
 
-// Convolutions go through columns.c instead of conv.c, 3x3 depthwise and dense layers
-// through assembly.
-#if MZ_THUMB2
+#if !defined(MZ_PORTABLE) && defined(__riscv) && __riscv_xlen == 32
+#define MZ_RV32 1 // 31 registers, no instructions for parts of words
+#else
+#define MZ_RV32 0
+#endif
+
+// 256-bit vectors: the host library has its kernels twice, and chooses when it is loaded.
+#if !defined(MZ_PORTABLE) && defined(__AVX2__)
+#define MZ_AVX2 1
+#else
+#define MZ_AVX2 0
+#endif
+
+// Four bytes of a buffer are summed as a word, on little-endian cores of 32 bits.
+#if MZ_WORDS || MZ_RV32
+#define MZ_LANES 1
+#else
+#define MZ_LANES 0
+#endif
+
+// Convolutions go through columns.c instead of conv.c; on Arm 3x3 depthwise and dense layers through
+// assembly.
+#if MZ_THUMB2 || MZ_RV32
 #define MZ_COLUMNS 1
 #elif MZ_WORDS
 #define MZ_THUMB1 1 // Cortex-M0+

@@ -11,8 +11,14 @@ static inline int32_t mz_high_parts(int32_t acc, int32_t low, int32_t high) {
     // None of these sums leaves 32 bits.
     int32_t middle = a * low + (int32_t)((b * (uint32_t)low) >> 16);
     uint32_t other = b * (uint32_t)high + (uint16_t)middle;
-    int32_t top = a * high + (middle >> 16) + (int32_t)(other >> 16);
-    return 2 * top + (int32_t)((((uint16_t)other) + 0x4000u) >> 15);
+    int32_t top = 2 * (a * high + (middle >> 16));
+    // The last bit that is shifted out is the carry, which rounds half up.
+    __asm (
+        ".syntax unified\n"
+        "lsrs %1, %1, #15\n"
+        "adcs %0, %0, %1\n"
+        : "+l" (top), "+l" (other) : : "cc");
+    return top;
 }
 
 // As the fast ends of the other cores: see mz_scale_t.

@@ -100,6 +100,18 @@ __attribute__((naked, noinline)) static void two_channels(const word_t *weights,
     );
 }
 
+typedef uint16_t __attribute__((may_alias)) half_t;
+
+// The multiplier, not negative, as two halfwords: a load each.
+static inline const half_t *halves(const mz_scale_t *scale) {
+    return (const half_t *)(const void *)&scale->mult;
+}
+
+// A sum with its bias, without what the offsets of weights and inputs add.
+static inline int32_t less(int32_t sum, const mz_scale_t *scale, uint32_t offset) {
+    return (int32_t)((uint32_t)sum + (uint32_t)scale->bias2 - offset);
+}
+
 void mz_gemm(const mz_gemm_t *gemm) {
     const uint8_t *column = gemm->column;
     const uint8_t *column_end = gemm->column_end;
@@ -131,16 +143,18 @@ void mz_gemm(const mz_gemm_t *gemm) {
             }
         }
         const mz_scale_t *scale = (const mz_scale_t *)(const void *)stream;
-        for (int32_t i = 0; i < 4; ++i, ++scale) {
-            int32_t a = (int32_t)((uint32_t)sums[2 * i] + (uint32_t)scale->bias2 - first);
-            int32_t b = (int32_t)((uint32_t)sums[2 * i + 1] + (uint32_t)scale->bias2 - second);
-            if (out == NULL) {
-                gemm->raw[2 * i] = a;
-                gemm->raw[2 * i + 1] = b;
-                continue;
+        if (out == NULL) {
+            for (int32_t i = 0; i < 4; ++i, ++scale) {
+                gemm->raw[2 * i] = less(sums[2 * i], scale, first);
+                gemm->raw[2 * i + 1] = less(sums[2 * i + 1], scale, second);
             }
-            int32_t low = (uint16_t)scale->mult;
-            int32_t high = scale->mult >> 16;
+            return; // one quad is wanted then
+        }
+        for (const int32_t *sum = sums; sum != sums + 8; sum += 2, ++scale) {
+            int32_t low = halves(scale)[0];
+            int32_t high = halves(scale)[1];
+            int32_t a = less(sum[0], scale, first);
+            int32_t b = less(sum[1], scale, second);
             *out++ = (int8_t)mz_scaled(a, low, high, scale->round, scale->right);
             *other++ = (int8_t)mz_scaled(b, low, high, scale->round, scale->right);
         }

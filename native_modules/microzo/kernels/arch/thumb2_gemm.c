@@ -191,9 +191,15 @@ void *mz_column_pair(const int8_t *x, const int8_t *y, int32_t n, int32_t zp, vo
     int32_t *sums) {
     (void)sums;
     int16_t *to = column;
-    for (int16_t *end = to + 2 * n; to != end; to += 2) {
-        to[0] = (int16_t)(*x++ - zp);
-        to[1] = (int16_t)(*y++ - zp);
+    for (int16_t *end = to + 2 * n; to != end; to += 8, x += 4, y += 4) {
+        to[0] = (int16_t)(x[0] - zp);
+        to[1] = (int16_t)(y[0] - zp);
+        to[2] = (int16_t)(x[1] - zp);
+        to[3] = (int16_t)(y[1] - zp);
+        to[4] = (int16_t)(x[2] - zp);
+        to[5] = (int16_t)(y[2] - zp);
+        to[6] = (int16_t)(x[3] - zp);
+        to[7] = (int16_t)(y[3] - zp);
     }
     return to;
 }
