@@ -98,7 +98,7 @@ def test_header_words():
 
 def test_operator_words():
     spec = words("operator")
-    assert sorted(spec.values()) == list(range(48))
+    assert sorted(set(spec.values())) == list(range(48))  # DIL_H, DIL_W share words with ADD
     assert {name: getattr(L, name) for name in spec} == spec
     assert c_names("O_") == spec
 

@@ -395,6 +395,19 @@ def _apart(a, length, b, other):
     return a + length <= b or b + other <= a
 
 
+def _dilation(o, i):
+    """Image cells from a kernel cell to the next; i: 0 down, 1 to the right."""
+    return max(o[L.DIL_H + i], 1) if o[L.KIND] <= L.DWCONV else 1
+
+
+def _moves(o):
+    """Bytes from a window to the next, and of the rows that a depthwise one expands."""
+    rows = 0
+    if o[L.KIND] == L.DWCONV:
+        rows = 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H]
+    return max(o[L.S_H] * o[L.IN_W] * o[L.IN_C], o[L.S_W] * o[L.IN_C], rows)
+
+
 def _check_shape(o):
     kind = o[L.KIND]
     good = L.CONV <= kind <= L.LUT
@@ -405,9 +418,15 @@ def _check_shape(o):
     for i in range(L.IN_H, L.OUT_C + 1):
         good = good and 1 <= o[i] <= 65535
     for i in range(L.K_H, L.S_W + 1):
-        good = good and 1 <= o[i] <= 255
+        good = good and 1 <= o[i] <= 65535
     for i in range(L.P_T, L.P_R + 1):
-        good = good and 0 <= o[i] <= 255
+        good = good and (-65535 if kind == L.PAD else 0) <= o[i] <= 65535
+    if kind <= L.DENSE:
+        for i in (L.DIL_H, L.DIL_W):
+            good = good and 0 <= o[i] <= (0 if kind == L.DENSE else 65535)
+    good = good and _moves(o) < 1 << 24
+    if kind == L.AVGPOOL or kind == L.MAXPOOL or kind == L.MEAN:
+        good = good and o[L.K_H] * o[L.K_W] < 1 << 22
     for i in range(L.IN_ZP, L.ACT_MAX + 1):
         good = good and -128 <= o[i] <= 127
     good = (
@@ -418,7 +437,7 @@ def _check_shape(o):
         before = o[L.P_T + 2 * i]
         after = o[L.P_B + 2 * i]
         k = o[L.K_H + i]
-        room = o[L.IN_H + i] + before + after - k
+        room = o[L.IN_H + i] + before + after - (k - 1) * _dilation(o, i) - 1
         if kind != L.CONCAT:
             good = good and room >= 0 and o[L.OUT_H + i] == room // o[L.S_H + i] + 1
         if kind == L.AVGPOOL or kind == L.MAXPOOL:
@@ -515,9 +534,24 @@ def _window(o, oy, ox):
     """Kernel rows y0..y1-1 and columns x0..x1-1 inside the image, and its top left corner."""
     top = oy * o[L.S_H] - o[L.P_T]
     left = ox * o[L.S_W] - o[L.P_L]
-    y1 = min(o[L.K_H], o[L.IN_H] - top)
-    x1 = min(o[L.K_W], o[L.IN_W] - left)
-    return max(0, -top), y1, max(0, -left), x1, top, left
+    down = _dilation(o, 0)
+    right = _dilation(o, 1)
+    y1 = min(o[L.K_H], (o[L.IN_H] - top + down - 1) // down)
+    x1 = min(o[L.K_W], (o[L.IN_W] - left + right - 1) // right)
+    return max(0, -(top // down)), y1, max(0, -(left // right)), x1, top, left
+
+
+def _runs(o, oy, ox):
+    """(first kernel cell, cells, first input value) of every run of cells that lie side by side
+    inside the image."""
+    y0, y1, x0, x1, top, left = _window(o, oy, ox)
+    down = _dilation(o, 0)
+    right = _dilation(o, 1)
+    run = x1 - x0 if right == 1 else 1
+    for ky in range(y0, y1):
+        row = (top + ky * down) * o[L.IN_W] + left
+        for kx in range(x0, x1, max(run, 1)):
+            yield ky * o[L.K_W] + kx, run, (row + kx * right) * o[L.IN_C]
 
 
 def _sum(o, x, c, w, bias, oy, ox):
@@ -530,16 +564,14 @@ def _sum(o, x, c, w, bias, oy, ox):
         return bias
     depthwise = o[L.KIND] == L.DWCONV
     source = c // (o[L.OUT_C] // channels) if depthwise else 0
-    y0, y1, x0, x1, top, left = _window(o, oy, ox)
-    for ky in range(y0, y1):
-        at = ((top + ky) * o[L.IN_W] + left + x0) * channels
+    for cell, n, at in _runs(o, oy, ox):
         if depthwise:
             at += source
-            for i in range(ky * o[L.K_W] + x0, ky * o[L.K_W] + x1):
+            for i in range(cell, cell + n):
                 bias += w[i] * (x[at] - zp)
                 at += channels
         else:
-            for i in range((ky * o[L.K_W] + x0) * channels, (ky * o[L.K_W] + x1) * channels):
+            for i in range(cell * channels, (cell + n) * channels):
                 bias += w[i] * (x[at] - zp)
                 at += 1
     return bias
@@ -1149,12 +1181,8 @@ def _tail_channel(net, o, gate, pool, c, x, df, grad):
             if inside and _unclamped(net, o, at) and _unclamped(net, gate, at):
                 h = df[p * channels + c]
                 total += h
-                y0, y1, x0, x1, top, left = _window(o, oy, ox)
-                for ky in range(y0, y1):
-                    at = ((top + ky) * o[L.IN_W] + left + x0) * o[L.IN_C]
-                    for i in range(
-                        (ky * o[L.K_W] + x0) * o[L.IN_C], (ky * o[L.K_W] + x1) * o[L.IN_C]
-                    ):
+                for cell, n, at in _runs(o, oy, ox):
+                    for i in range(cell * o[L.IN_C], (cell + n) * o[L.IN_C]):
                         g[i] += h * (x[at] - o[L.IN_ZP])
                         at += 1
     for i in range(k):
@@ -1272,16 +1300,17 @@ def _scatter(o, x, c, p, h, g):
             g[i] += h * (x[i] - o[L.IN_ZP])
         return
     inputs = o[L.IN_C]
-    y0, y1, x0, x1, top, left = _window(o, p // o[L.OUT_W], p % o[L.OUT_W])
-    for ky in range(y0, y1):
-        for kx in range(x0, x1):
-            at = ((top + ky) * o[L.IN_W] + left + kx) * inputs
-            if o[L.KIND] == L.DWCONV:
-                v = x[at + c // (o[L.OUT_C] // inputs)]
-                g[ky * o[L.K_W] + kx] += h * (v - o[L.IN_ZP])
-            else:
-                for i in range(inputs):
-                    g[(ky * o[L.K_W] + kx) * inputs + i] += h * (x[at + i] - o[L.IN_ZP])
+    deep = o[L.KIND] == L.DWCONV
+    for cell, n, at in _runs(o, p // o[L.OUT_W], p % o[L.OUT_W]):
+        if deep:
+            at += c // (o[L.OUT_C] // inputs)
+            for i in range(cell, cell + n):
+                g[i] += h * (x[at] - o[L.IN_ZP])
+                at += inputs
+        else:
+            for i in range(cell * inputs, (cell + n) * inputs):
+                g[i] += h * (x[at] - o[L.IN_ZP])
+                at += 1
 
 
 def apply_grad(plan, state, op, shift, decay, grad):

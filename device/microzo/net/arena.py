@@ -46,6 +46,12 @@ def row_len(plan, o):
     return plan[o + L.IN_C] if kind == L.DENSE else 0
 
 
+def extent(plan, o, k):
+    """Image cells from the first to the last one under a kernel; k: the word K_H or K_W."""
+    dilated = plan[o + L.KIND] <= L.DWCONV and plan[o + L.DIL_H + k - L.K_H]
+    return (plan[o + k] - 1) * (dilated or 1) + 1
+
+
 def macs(plan, o):
     """Multiply-accumulates of one pass (additions for a pool)."""
     if is_weighted(plan, o):

@@ -47,6 +47,7 @@ OFFSETS = {
     "lshifts": L.LS_OFF,
     "stats": L.STAT_OFF,
 }
+DILATION = {"dil_h": L.DIL_H, "dil_w": L.DIL_W}  # of CONV and DWCONV, in words that ADD uses
 STATE_WORDS = [L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF]
 
 
@@ -81,6 +82,8 @@ class Op:
     p_b: int = 0
     p_l: int = 0
     p_r: int = 0
+    dil_h: int = 1
+    dil_w: int = 1
     in_zp: int = 0
     in2_zp: int = 0
     out_zp: int = 0
@@ -305,6 +308,9 @@ def _tensors(model):
         record = plan[L.op_base(i) :][: L.OP_WORDS]
         for field, word in OP_FIELDS.items():
             record[word] = getattr(op, field)
+        if op.kind in (L.CONV, L.DWCONV):
+            for field, word in DILATION.items():
+                record[word] = getattr(op, field) if getattr(op, field) > 1 else 0
         for field, word in OFFSETS.items():
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
@@ -381,6 +387,9 @@ def _plan_and_blob(tensors, path):
 
 def _read_op(record, name, blob):
     op = Op(name, **{field: int(record[word]) for field, word in OP_FIELDS.items()})
+    if op.kind in (L.CONV, L.DWCONV):
+        op.dil_h, op.dil_w = (max(int(record[word]), 1) for word in DILATION.values())
+        op.mult1 = op.shift1 = 0
     if op.kind in WEIGHTED and record[L.STAT_OFF] != -1:
         op.stats = np.empty(0)
     for field, (shape, dtype) in _arrays(op).items():

@@ -13,7 +13,8 @@ import numpy as np
 
 WEIGHTED = ("conv", "depthwise", "dense")
 POOLS = ("avgpool", "maxpool", "globalpool")
-KINDS = WEIGHTED + POOLS + ("add", "pad")
+TWO = ("add", "mul", "concat")
+KINDS = (*WEIGHTED, *POOLS, *TWO, "pad", "function")
 ACTIVATIONS = {"none": (-np.inf, np.inf), "relu": (0.0, np.inf), "relu6": (0.0, 6.0)}
 
 
@@ -30,7 +31,9 @@ class BatchNorm:
 
 @dataclasses.dataclass
 class Layer:
-    """One operator. ``pads`` are top, bottom, left, right; ``kernel`` and ``stride`` (h, w)."""
+    """One operator. ``pads`` are top, bottom, left, right; ``kernel``, ``stride``, ``dilation``
+    (h, w). Negative pads of a ``pad`` cut off. ``axis`` of a ``concat``: 0 rows, 1 columns, 2
+    channels. ``function`` of a ``function`` layer takes and gives an array, value by value."""
 
     kind: str
     name: str
@@ -42,6 +45,9 @@ class Layer:
     stride: tuple = (1, 1)
     pads: tuple = (0, 0, 0, 0)
     activation: str = "none"
+    dilation: tuple = (1, 1)
+    axis: int = 2
+    function: object = None
 
 
 @dataclasses.dataclass
@@ -60,11 +66,11 @@ class Network:
         return Network(self.input_shape, [_fold(layer) for layer in self.layers], self.name)
 
 
-def same_pads(size, kernel, stride):
+def same_pads(size, kernel, stride, dilation=(1, 1)):
     """TensorFlow's SAME padding (top, bottom, left, right) for (H, W) sizes."""
     pads = []
-    for n, k, s in zip(size, kernel, stride, strict=True):
-        total = max((-(-n // s) - 1) * s + k - n, 0)
+    for n, k, s, d in zip(size, kernel, stride, dilation, strict=True):
+        total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
         pads += [total // 2, total - total // 2]
     return tuple(pads)
 
@@ -77,10 +83,10 @@ def shapes(net):
     return known
 
 
-def conv_size(size, kernel, stride, pads):
+def conv_size(size, kernel, stride, pads, dilation=(1, 1)):
     """Output (H, W) of a window of ``kernel`` over ``size`` with explicit pads."""
     return tuple(
-        (n + pads[2 * d] + pads[2 * d + 1] - kernel[d]) // stride[d] + 1
+        (n + pads[2 * d] + pads[2 * d + 1] - (kernel[d] - 1) * dilation[d] - 1) // stride[d] + 1
         for d, n in enumerate(size)
     )
 
@@ -95,19 +101,16 @@ def _output_shape(layer, known):
             f"layer {layer.name!r} has unknown activation {layer.activation!r}: "
             f"use one of {', '.join(ACTIVATIONS)}"
         )
-    wanted = 2 if layer.kind == "add" else 1
+    wanted = 2 if layer.kind in TWO else 1
     if len(layer.inputs) != wanted or not all(0 <= i < len(known) for i in layer.inputs):
         raise ValueError(
             f"layer {layer.name!r} reads tensors {layer.inputs}: "
             f"give {wanted} numbered below {len(known)}"
         )
     h, w, c = known[layer.inputs[0]]
-    if layer.kind == "add":
-        if known[layer.inputs[1]] != (h, w, c):
-            raise ValueError(
-                f"layer {layer.name!r} adds {(h, w, c)} and {known[layer.inputs[1]]}: "
-                f"both inputs need one shape"
-            )
+    if layer.kind in TWO:
+        return _joined(layer, (h, w, c), known[layer.inputs[1]])
+    if layer.kind == "function":
         return h, w, c
     if layer.kind == "pad":
         return h + layer.pads[0] + layer.pads[1], w + layer.pads[2] + layer.pads[3], c
@@ -135,10 +138,27 @@ def _output_shape(layer, known):
                 f"channels: make it (C * multiplier, kh, kw, 1)"
             )
         c = layer.weight.shape[0]
-    h, w = conv_size((h, w), kernel, layer.stride, layer.pads)
+    h, w = conv_size((h, w), kernel, layer.stride, layer.pads, layer.dilation)
     if h < 1 or w < 1:
         raise ValueError(f"layer {layer.name!r} has no output: its kernel exceeds its input")
     return h, w, c
+
+
+def _joined(layer, first, second):
+    """Shape of a layer of two inputs; the second of a sum or product may be spread."""
+    if layer.kind == "concat":
+        shape = list(first)
+        shape[layer.axis] += second[layer.axis]
+        fits = all(a == b for i, (a, b) in enumerate(zip(first, second)) if i != layer.axis)
+    else:
+        shape = first
+        fits = second[:2] in (first[:2], (1, 1)) and second[2] in (first[2], 1)
+    if not fits:
+        verb = {"add": "adds", "mul": "multiplies", "concat": "joins"}[layer.kind]
+        raise ValueError(
+            f"layer {layer.name!r} {verb} {first} and {second}: both inputs need one shape"
+        )
+    return tuple(shape)
 
 
 def _fold(layer):
@@ -169,8 +189,14 @@ def apply(layer, x, other=None):
         raise ValueError(f"layer {layer.name!r} still has BatchNorm: call fold() first")
     if layer.kind == "add":
         out = x + other
+    elif layer.kind == "mul":
+        out = x * other
+    elif layer.kind == "concat":
+        out = np.concatenate([x, other], layer.axis + 1)
+    elif layer.kind == "function":
+        out = layer.function(x.astype(np.float64))
     elif layer.kind == "pad":
-        out = _pad(x, layer.pads, 0.0)
+        out = padded(x, layer.pads, 0.0)
     elif layer.kind == "globalpool":
         out = x.mean(axis=(1, 2), keepdims=True)
     elif layer.kind in POOLS:
@@ -179,42 +205,49 @@ def apply(layer, x, other=None):
         out = x.reshape(len(x), -1) @ layer.weight.reshape(len(layer.weight), -1).T + layer.bias
         out = out[:, None, None, :]
     else:
-        padded = _pad(x, layer.pads, 0.0)
-        out = correlate(padded, layer.weight, layer.stride, layer.kind == "depthwise") + layer.bias
+        x = padded(x, layer.pads, 0.0)
+        deep = layer.kind == "depthwise"
+        out = correlate(x, layer.weight, layer.stride, deep, layer.dilation) + layer.bias
     return np.clip(out, *ACTIVATIONS[layer.activation]).astype(np.float32)
 
 
-def correlate(x, weight, stride, depthwise):
+def correlate(x, weight, stride, depthwise, dilation=(1, 1)):
     """Sums of products of a padded NxHxWxC array and OHWI weights, in their dtype."""
     if not depthwise:
-        view = windows(x, weight.shape[1:3], stride)
+        view = windows(x, weight.shape[1:3], stride, dilation)
         return np.tensordot(view, weight, axes=((3, 4, 5), (3, 1, 2)))
     kernel = weight.shape[1:3]
     x = np.repeat(x, len(weight) // x.shape[3], axis=3)
-    size = conv_size(x.shape[1:3], kernel, stride, (0, 0, 0, 0))
+    size = conv_size(x.shape[1:3], kernel, stride, (0, 0, 0, 0), dilation)
     out = np.zeros((len(x), *size, len(weight)), x.dtype)
     for i, j in np.ndindex(*kernel):
-        rows = slice(i, i + (size[0] - 1) * stride[0] + 1, stride[0])
-        columns = slice(j, j + (size[1] - 1) * stride[1] + 1, stride[1])
+        top, left = i * dilation[0], j * dilation[1]
+        rows = slice(top, top + (size[0] - 1) * stride[0] + 1, stride[0])
+        columns = slice(left, left + (size[1] - 1) * stride[1] + 1, stride[1])
         out += x[:, rows, columns] * weight[:, i, j, 0]
     return out
 
 
-def windows(x, kernel, stride):
+def windows(x, kernel, stride, dilation=(1, 1)):
     """View NxHxWxCxKhxKw of every window of a padded NxHxWxC array."""
-    view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(1, 2))
-    return view[:, :: stride[0], :: stride[1]]
+    size = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilation))
+    view = np.lib.stride_tricks.sliding_window_view(x, size, axis=(1, 2))
+    return view[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
 
 
-def _pad(x, pads, value):
+def padded(x, pads, value):
+    """An NxHxWxC array with pads (top, bottom, left, right); negative ones cut off."""
     if not any(pads):
         return x
-    return np.pad(x, ((0, 0), pads[:2], pads[2:], (0, 0)), constant_values=value)
+    cut = [max(-p, 0) for p in pads]
+    x = x[:, cut[0] : x.shape[1] - cut[1], cut[2] : x.shape[2] - cut[3]]
+    top, bottom, left, right = (max(p, 0) for p in pads)
+    return np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)), constant_values=value)
 
 
 def _pool(layer, x):
     if layer.kind == "maxpool":
-        return windows(_pad(x, layer.pads, -np.inf), layer.kernel, layer.stride).max(axis=(4, 5))
-    total = windows(_pad(x, layer.pads, 0.0), layer.kernel, layer.stride).sum(axis=(4, 5))
-    inside = _pad(np.ones((1, *x.shape[1:3], 1), np.float32), layer.pads, 0.0)
+        return windows(padded(x, layer.pads, -np.inf), layer.kernel, layer.stride).max(axis=(4, 5))
+    total = windows(padded(x, layer.pads, 0.0), layer.kernel, layer.stride).sum(axis=(4, 5))
+    inside = padded(np.ones((1, *x.shape[1:3], 1), np.float32), layer.pads, 0.0)
     return total / windows(inside, layer.kernel, layer.stride).sum(axis=(4, 5))

@@ -12,7 +12,7 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import file as modelfile
-from ..model.network import correlate, windows
+from ..model.network import correlate, padded, windows
 
 
 def multiplier(scale):
@@ -55,7 +55,8 @@ def accumulators(op, x):
     exact = np.float32 if 127 * 255 * op.row < 1 << 24 else np.float64
     real = x.astype(exact) - exact(op.in_zp)
     real = np.pad(real, ((0, 0), (op.p_t, op.p_b), (op.p_l, op.p_r), (0, 0)))
-    acc = correlate(real, op.weight.astype(exact), (op.s_h, op.s_w), op.kind == L.DWCONV)
+    stride, dilation = (op.s_h, op.s_w), (op.dil_h, op.dil_w)
+    acc = correlate(real, op.weight.astype(exact), stride, op.kind == L.DWCONV, dilation)
     return acc.astype(np.int64) + op.bias
 
 
@@ -88,8 +89,7 @@ def run_op(op, x, other=None):
         return finish(op, accumulators(op, x))
     x = x.reshape(-1, op.in_h, op.in_w, op.in_c)
     if op.kind == L.PAD:
-        pads = ((0, 0), (op.p_t, op.p_b), (op.p_l, op.p_r), (0, 0))
-        return np.pad(x, pads, constant_values=op.in_zp)
+        return padded(x, (op.p_t, op.p_b, op.p_l, op.p_r), op.in_zp)
     if op.kind == L.CONCAT:
         axis = 1 if op.out_h > op.in_h else 2 if op.out_w > op.in_w else 3
         return np.concatenate([x, _second(op, other)], axis)

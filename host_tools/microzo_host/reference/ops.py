@@ -15,8 +15,10 @@ from .requant import once, requant, sat
 def windows(o, x, fill):
     """int64[out_h, out_w, k_h, k_w, in_c]: what each output sees, `fill` in the padding."""
     padded = np.pad(x, ((o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)), constant_values=fill)
-    view = np.lib.stride_tricks.sliding_window_view(padded, (o.k_h, o.k_w), axis=(0, 1))
-    return view[:: o.s_h, :: o.s_w].transpose(0, 1, 3, 4, 2)
+    size = (o.k_h - 1) * o.dil_h + 1, (o.k_w - 1) * o.dil_w + 1
+    view = np.lib.stride_tricks.sliding_window_view(padded, size, axis=(0, 1))
+    view = view[:: o.s_h, :: o.s_w, :, :: o.dil_h, :: o.dil_w]
+    return view.transpose(0, 1, 3, 4, 2)
 
 
 def accumulate(o, x, weights, bias):
@@ -62,7 +64,13 @@ def concat(o, x1, x2):
 
 
 def pad(o, x):
-    return np.pad(x, ((o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)), constant_values=o.in_zp)
+    """Pads; a negative one cuts off."""
+    y = np.full((o.out_h, o.out_w, o.out_c), o.in_zp, np.int8)
+    for p in np.ndindex(o.out_h, o.out_w):
+        at = p[0] - o.p_t, p[1] - o.p_l
+        if 0 <= at[0] < o.in_h and 0 <= at[1] < o.in_w:
+            y[p] = x[at]
+    return y
 
 
 class Reading:

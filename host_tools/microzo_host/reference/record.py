@@ -12,12 +12,13 @@ OP_FIELDS = {
         "KIND FLAGS TID IN_OFF IN2_OFF OUT_OFF IN_H IN_W IN_C OUT_H OUT_W OUT_C"
         " K_H K_W S_H S_W P_T P_B P_L P_R IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX"
         " W_OFF B_OFF M_OFF S_OFF L_OFF LS_OFF STAT_OFF F B_MAX EPS_W EPS_B"
-        " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT"
+        " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT DIL_H DIL_W"
     ).split()
 }
 OP_FIELDS.update(in2=L.IN2, source=L.IN, source2=L.IN2, target=L.OUT)
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 POOLS = (L.AVGPOOL, L.MAXPOOL)
+WINDOWED = (L.CONV, L.DWCONV)
 TWO_INPUTS = (L.ADD, L.MUL, L.CONCAT)
 
 
@@ -216,20 +217,34 @@ def check_shape(o):
         "a tensor is too large",
     )
     require(
-        all(1 <= v <= 255 for v in (o.k_h, o.k_w, o.s_h, o.s_w)),
+        all(1 <= v <= 65535 for v in (o.k_h, o.k_w, o.s_h, o.s_w)),
         "a kernel or stride is out of range",
     )
-    require(all(0 <= v <= 255 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range")
+    least = -65535 if o.kind == L.PAD else 0
+    require(
+        all(least <= v <= 65535 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range"
+    )
+    if o.kind in WEIGHTED:
+        most = 65535 if o.kind in WINDOWED else 0
+        require(all(0 <= v <= most for v in (o.dil_h, o.dil_w)), "a dilation is out of range")
+    o.dil_h, o.dil_w = (max(v, 1) if o.kind in WINDOWED else 1 for v in (o.dil_h, o.dil_w))
+    rows = 8 * (o.in_w + o.p_l + o.p_r) * o.k_h if o.kind == L.DWCONV else 0
+    require(
+        max(o.s_h * o.in_w * o.in_c, o.s_w * o.in_c, rows) < 1 << 24,
+        "a kernel or stride is too large",
+    )
+    pooled = o.k_h * o.k_w if o.kind in (*POOLS, L.MEAN) else 0
+    require(pooled < 1 << 22, "a window is too large")
     require(
         all(-128 <= v <= 127 for v in (o.in_zp, o.in2_zp, o.out_zp, o.act_min, o.act_max)),
         "a zero point is out of range",
     )
     require(o.act_min <= o.act_max, "the clamp range is empty")
-    for size, out, k, s, before, after in (
-        (o.in_h, o.out_h, o.k_h, o.s_h, o.p_t, o.p_b),
-        (o.in_w, o.out_w, o.k_w, o.s_w, o.p_l, o.p_r),
+    for size, out, k, dilation, s, before, after in (
+        (o.in_h, o.out_h, o.k_h, o.dil_h, o.s_h, o.p_t, o.p_b),
+        (o.in_w, o.out_w, o.k_w, o.dil_w, o.s_w, o.p_l, o.p_r),
     ):
-        room = size + before + after - k
+        room = size + before + after - (k - 1) * dilation - 1
         fits = o.kind == L.CONCAT or (room >= 0 and out == room // s + 1)
         require(fits, "an operator's output size is wrong")
         require(o.kind not in POOLS or max(before, after) < k, "a pool's padding is too large")

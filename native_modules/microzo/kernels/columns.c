@@ -49,6 +49,9 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     s->bias_room = mz_bias_room(view);
     s->rows = inside(l->in_h, l->k_h, l->s_h, l->p_t);
     s->cols = inside(l->in_w, l->k_w, l->s_w, l->p_l);
+    if (mz_dilated(l)) {
+        s->rows.hi = 0; // no window is a run of bytes
+    }
     s->words = l->in_c % 4 == 0;
     s->pointwise = s->words && l->k == l->in_c && l->in_h == l->out_h && l->in_w == l->out_w
         && l->p_t == 0 && l->p_l == 0;
@@ -145,6 +148,31 @@ static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, 
     fill(to, (l->k_h - wy.hi) * row, l->in_zp);
 }
 
+// Any window whose cells lie apart.
+static MZ_RARE void gather_dilated(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+    mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
+    mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
+    for (int32_t ky = 0; ky < l->k_h; ++ky) {
+        int32_t row = (wy.at + (ky - wy.lo) * l->dil_h) * l->in_w + wx.at;
+        bool inside = ky >= wy.lo && ky < wy.hi;
+        for (int32_t kx = 0; kx < l->k_w; ++kx, to += l->in_c) {
+            if (inside && kx >= wx.lo && kx < wx.hi) {
+                copy(l->in + (row + (kx - wx.lo) * l->dil_w) * l->in_c, l->in_c, to);
+            } else {
+                fill(to, l->in_c, l->in_zp);
+            }
+        }
+    }
+}
+
+static MZ_RARE void gather_any(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+    if (mz_dilated(l)) {
+        gather_dilated(l, oy, ox, to);
+    } else {
+        gather_clipped(l, oy, ox, to);
+    }
+}
+
 // The expanded column of position (oy, ox) and, with `both`, of the next one.
 static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int32_t *sums) {
     const mz_layer_t *l = s->view->layer;
@@ -168,8 +196,8 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int
         if (next == l->out_w) {
             next = 0;
         }
-        gather_clipped(l, oy, ox, s->bytes);
-        gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4);
+        gather_any(l, oy, ox, s->bytes);
+        gather_any(l, next ? oy : oy + both, next, s->bytes + l->k4);
     }
     mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }

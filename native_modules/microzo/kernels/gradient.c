@@ -33,21 +33,22 @@ static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k
 }
 
 void mz_scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
-    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
-    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+    mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
+    mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
     bool deep = l->kind == MZ_DWCONV;
     int32_t source = deep ? c / l->multiplier : 0;
     int32_t width = deep ? 1 : l->in_c; // of a cell, in sums
     int32_t step = deep ? l->in_c : 1;
-    int32_t n = (wx.hi - wx.lo) * width;
-    if (n == 0) {
-        return;
-    }
+    // Cells that lie side by side are one run.
+    int32_t run = l->dil_w == 1 ? wx.hi - wx.lo : 1;
     for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c + source;
-        int32_t *to = sums + (ky * l->k_w + wx.lo) * width;
-        for (int32_t i = 0; i < n; ++i) {
-            to[i] += h * (x[i * step] - l->in_zp);
+        int32_t row = (wy.at + (ky - wy.lo) * l->dil_h) * l->in_w + wx.at;
+        for (int32_t kx = wx.lo; kx < wx.hi; kx += run) {
+            const int8_t *x = l->in + (row + (kx - wx.lo) * l->dil_w) * l->in_c + source;
+            int32_t *to = sums + (ky * l->k_w + kx) * width;
+            for (int32_t i = 0; i < run * width; ++i) {
+                to[i] += h * (x[i * step] - l->in_zp);
+            }
         }
     }
 }

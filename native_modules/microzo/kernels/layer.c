@@ -2,8 +2,8 @@
 #include "requant.h"
 
 #define MAX_SIDE 65535
-#define MAX_WINDOW 255
 #define MAX_BYTES (1 << 24)
+#define MAX_CELLS (1 << 22) // of a pool: their sum stays below 2^30
 
 // A size of checked words, at most MAX_BYTES, which no operator may reach.
 static MZ_RARE int32_t product(int32_t a, int32_t b, int32_t c) {
@@ -64,8 +64,9 @@ static MZ_RARE bool all_within(const int32_t *words, int32_t n, int32_t lo, int3
     return true;
 }
 
-static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, int32_t s, int32_t out) {
-    int32_t space = in + before + after - k;
+static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, int32_t dilation,
+    int32_t s, int32_t out) {
+    int32_t space = in + before + after - product(k - 1, dilation, 1) - 1;
     return space >= 0 && out == space / s + 1;
 }
 
@@ -86,22 +87,31 @@ static int32_t second_size(const mz_layer_t *l) {
 }
 
 static int32_t check_shape(mz_layer_t *l) {
-    if (!all_within(&l->in_h, 6, 1, MAX_SIDE) || !all_within(&l->k_h, 4, 1, MAX_WINDOW)
-        || !all_within(&l->p_t, 4, 0, MAX_WINDOW)) {
+    bool windows = l->kind == MZ_CONV || l->kind == MZ_DWCONV;
+    l->dil_h = windows ? mz_max(l->mult1, 1) : 1;
+    l->dil_w = windows ? mz_max(l->shift1, 1) : 1;
+    if (!all_within(&l->in_h, 6, 1, MAX_SIDE) || !all_within(&l->k_h, 4, 1, MAX_SIDE)
+        || !all_within(&l->p_t, 4, l->kind == MZ_PAD ? -MAX_SIDE : 0, MAX_SIDE)
+        || !all_within(&l->dil_h, 2, 1, MAX_SIDE)
+        || (mz_has_weights(l->kind) && !all_within(&l->mult1, 2, 0, windows ? MAX_SIDE : 0))) {
         return MZ_E_SHAPE;
     }
     l->in_size = product(l->in_h, l->in_w, l->in_c);
     l->out_size = product(l->out_h, l->out_w, l->out_c);
     l->k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
     int32_t weights = product(mz_has_weights(l->kind) ? l->out_c : 1, l->k, 1);
-    if (mz_max(mz_max(l->in_size, l->out_size), mz_max(l->k, weights)) >= MAX_BYTES) {
+    // Bytes from a window to the next, and the rows that a depthwise one expands.
+    int32_t move = mz_max(product(l->s_h, l->in_w, l->in_c), product(l->s_w, l->in_c, 1));
+    int32_t rows = l->kind == MZ_DWCONV ? product(8 * (l->in_w + l->p_l + l->p_r), l->k_h, 1) : 0;
+    if (mz_max(mz_max(l->in_size, l->out_size), mz_max(l->k, weights)) >= MAX_BYTES
+        || mz_max(move, rows) >= MAX_BYTES) {
         return MZ_E_SHAPE;
     }
     l->k4 = (l->k + 3) & ~3;
     l->multiplier = 1;
 
-    bool fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->s_h, l->out_h)
-        && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->s_w, l->out_w);
+    bool fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->dil_h, l->s_h, l->out_h)
+        && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->dil_w, l->s_w, l->out_w);
     bool single = l->k_h == 1 && l->k_w == 1 && l->s_h == 1 && l->s_w == 1;
     bool padless = l->p_t == 0 && l->p_b == 0 && l->p_l == 0 && l->p_r == 0;
     bool same_channels = l->in_c == l->out_c;
@@ -118,7 +128,7 @@ static int32_t check_shape(mz_layer_t *l) {
             fits = concat_fits(l) && single && padless;
             break;
         case MZ_MEAN:
-            fits = fits && same_channels && padless;
+            fits = fits && same_channels && padless && l->k < MAX_CELLS;
             break;
         case MZ_PAD:
             fits = fits && same_channels && single;
@@ -130,7 +140,7 @@ static int32_t check_shape(mz_layer_t *l) {
         case MZ_AVGPOOL:
         case MZ_MAXPOOL:
             // Pads smaller than the kernel: every window has a cell inside the image.
-            fits = fits && same_channels && l->p_t < l->k_h && l->p_b < l->k_h
+            fits = fits && same_channels && l->k < MAX_CELLS && l->p_t < l->k_h && l->p_b < l->k_h
                 && l->p_l < l->k_w && l->p_r < l->k_w;
             break;
         default:

@@ -45,7 +45,7 @@ typedef struct {
     int32_t w_off, b_off, m_off, s_off, l_off, ls_off, stat_off;
     int32_t f, b_max, eps_w, eps_b;
     int32_t master_off, bias_off, ms_off;
-    // ADD; the last two also of MUL and MEAN
+    // ADD; the last two also of MUL and MEAN; the first two are a dilation of CONV and DWCONV
     int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
     // Sizes
     int32_t in_size, in2_size, out_size;
@@ -53,6 +53,7 @@ typedef struct {
     int32_t k; // rows of weights: out_c rows of k
     int32_t k4; // k rounded up to 4
     int32_t multiplier; // depthwise: output channels of an input channel
+    int32_t dil_h, dil_w; // cells from one kernel cell to the next
     // Activations; from here on all are pointers, NULL until they are placed
     const int8_t *in;
     const int8_t *in2;
@@ -81,6 +82,10 @@ int32_t mz_layers_check(const mz_net_t *net, int32_t first, int32_t last);
 
 static inline bool mz_has_weights(int32_t kind) {
     return kind >= MZ_CONV && kind <= MZ_DENSE;
+}
+
+static inline bool mz_dilated(const mz_layer_t *l) {
+    return l->dil_h > 1 || l->dil_w > 1;
 }
 
 static inline bool mz_has_second(int32_t kind) {

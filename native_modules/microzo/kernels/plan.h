@@ -86,7 +86,9 @@ enum {
     MZ_O_BIAS_OFF = 40,
     MZ_O_MS_OFF = 41,
     MZ_O_MULT1 = 42,
+    MZ_O_DIL_H = 42, // of CONV, DWCONV
     MZ_O_SHIFT1 = 43,
+    MZ_O_DIL_W = 43, // of CONV, DWCONV
     MZ_O_MULT2 = 44,
     MZ_O_SHIFT2 = 45,
     MZ_O_MULT = 46,
