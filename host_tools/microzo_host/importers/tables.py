@@ -1,5 +1,7 @@
 """int8 to int8 functions of one value as 256-entry tables, in TFLite's arithmetic."""
 
+import math
+
 import numpy as np
 
 from ..reference import intforward
@@ -60,7 +62,7 @@ CURVES = {"LOGISTIC": logistic, "TANH": tanh, "HARD_SWISH": hard_swish}
 
 def _float32(function, values):
     """The correctly rounded float32 of a function of float32 values."""
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return function(values.astype(np.float64)).astype(np.float32)
 
 
@@ -70,6 +72,7 @@ def _curve(x, y, function):
     inverse = np.float32(1) / y.scales[0]
     scaled = function(real) * inverse
     rounded = np.sign(scaled) * np.floor(np.abs(scaled.astype(np.float64)) + 0.5)
+    rounded = np.nan_to_num(rounded, nan=-np.inf)
     return np.clip(rounded + int(y.zero_points[0]), -128, 127).astype(np.int8)
 
 
@@ -98,3 +101,110 @@ def _scaled(x, y, values, effective, low, high):
     centred = np.asarray(values, np.int64) - int(x.zero_points[0])
     out = intforward.requant(centred, *scales.multiplier(effective)) + int(y.zero_points[0])
     return np.clip(out, low, high).astype(np.int8)
+
+
+def added(a, b, x1, x2, y, clamp, minus=False):
+    """ADD or SUB of int8 values ``a`` of tensor ``x1`` and ``b`` of ``x2``."""
+    parts = [
+        scales.multiplier(e) for e in scales.addition(x1.scales[0], x2.scales[0], y.scales[0])
+    ]
+    first, second = (
+        intforward.requant((v.astype(np.int64) - int(x.zero_points[0])) << 20, *part)
+        for v, x, part in ((a, x1, parts[0]), (b, x2, parts[1]))
+    )
+    total = first - second if minus else first + second
+    return _clamped(intforward.requant(total, *parts[2]), y, clamp)
+
+
+def multiplied(a, b, x1, x2, y, clamp):
+    """MUL of int8 values."""
+    product = (a.astype(np.int64) - int(x1.zero_points[0])) * (
+        b.astype(np.int64) - int(x2.zero_points[0])
+    )
+    effective = scales.product(x1.scales[0], x2.scales[0], y.scales[0])
+    return _clamped(intforward.requant(product, *scales.multiplier(effective)), y, clamp)
+
+
+def compared(a, x):
+    """int8 values as comparisons of two quantizations take them."""
+    centred = (a.astype(np.int64) - int(x.zero_points[0])) << 8
+    return intforward.requant(centred, *scales.multiplier(float(x.scales[0])))
+
+
+def dequantized(values, x):
+    """DEQUANTIZE."""
+    return x.scales[0] * (values.astype(np.int32) - int(x.zero_points[0])).astype(np.float32)
+
+
+def quantized(real, y):
+    """QUANTIZE of floats."""
+    scaled = (real.astype(np.float32) / y.scales[0]).astype(np.float64)
+    rounded = np.sign(scaled) * np.floor(np.abs(scaled) + 0.5)
+    return np.clip(np.nan_to_num(rounded) + int(y.zero_points[0]), -128, 127).astype(np.int8)
+
+
+def _clamped(values, y, clamp):
+    return np.clip(values + int(y.zero_points[0]), *clamp).astype(np.int8)
+
+
+def _gelu(v):
+    """The exact one; the error function of Python's is of a double."""
+    erf = np.array([math.erf(u * math.sqrt(0.5)) for u in v.astype(np.float64)])
+    return (0.5 * v.astype(np.float64) * (1 + erf)).astype(np.float32)
+
+
+def _gelu_tanh(v):
+    v = v.astype(np.float64)
+    return (0.5 * v * (1 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3)))).astype("f4")
+
+
+def _float_hard_swish(v):
+    return v * np.clip(v + np.float32(3), 0, 6) / np.float32(6)
+
+
+# Functions of float32 values; of int8 ones where the reference fills a table with them.
+FLOAT = {
+    "EXP": lambda v: _float32(np.exp, v),
+    "LOG": lambda v: _float32(np.log, v),
+    "SQRT": lambda v: _float32(np.sqrt, v),
+    "RSQRT": lambda v: _float32(lambda u: 1 / np.sqrt(u), v),
+    "ELU": lambda v: np.where(v < 0, _float32(np.expm1, np.minimum(v, 0)), v),
+    "GELU": _gelu,
+    "LOGISTIC": lambda v: np.float32(1) / (np.float32(1) + _float32(np.exp, -v)),
+    "TANH": lambda v: _float32(np.tanh, v),
+    "ABS": np.abs,
+    "NEG": np.negative,
+    "SQUARE": np.square,
+    "SIN": lambda v: _float32(np.sin, v),
+    "COS": lambda v: _float32(np.cos, v),
+    "RELU": lambda v: np.maximum(v, 0),
+    "RELU6": lambda v: np.clip(v, 0, 6),
+    "RELU_N1_TO_1": lambda v: np.clip(v, -1, 1),
+    "HARD_SWISH": _float_hard_swish,
+}
+
+
+def filled(kind, x, y, approximate=False):
+    """An int8 function whose table the reference fills in float32: EXP, LOG, ELU, GELU ..."""
+    return _curve(x, y, _gelu_tanh if approximate else FLOAT[kind])
+
+
+def prelu_scale(x, y, slopes):
+    """Effective scale of PRELU below zero."""
+    return float(np.float64(np.float32(x.scales[0] * slopes.scales[0] / y.scales[0])))
+
+
+def prelu(x, y, slopes, values):
+    """(table above zero, [table below zero of each slope])"""
+    above = _scaled(x, y, INT8, scales.ratio(x.scales[0], y.scales[0]), -128, 127)
+    mult = scales.multiplier(prelu_scale(x, y, slopes))
+    centred = INT8.astype(np.int64) - int(x.zero_points[0])
+    below = [
+        _clamped(
+            intforward.requant(centred * (int(v) - int(slopes.zero_points[0])), *mult),
+            y,
+            (-128, 127),
+        )
+        for v in values
+    ]
+    return above, below

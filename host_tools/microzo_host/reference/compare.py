@@ -14,7 +14,7 @@ from microzo.net import arena as planner
 from microzo.net import words as L
 
 from .. import extras
-from ..importers import ends, finish, tflite_file
+from ..importers import ends, finish, tflite_file, tflite_fold
 from ..model import file as modelfile
 from ..model import network
 from . import layerwise
@@ -122,7 +122,9 @@ class Reference:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
         except ImportError:
             raise extras.missing("comparing with TFLite needs LiteRT", "models") from None
-        core = ends.find(tflite_file.read(path))
+        graph = tflite_file.read(path)
+        tflite_fold.fold(graph)
+        core = ends.find(graph)
         self.model, self.order = model, core.order
         try:
             self.interpreter = Interpreter(

@@ -1,0 +1,108 @@
+"""Pools and means: AVERAGE_POOL_2D, MAX_POOL_2D, MEAN, REDUCE_MAX."""
+
+import numpy as np
+
+from microzo.net import words as L
+
+from ..model import network
+from . import scales
+from .lowering import hwc
+from .problems import Unsupported
+from .views import in_place
+from .weighted import activation, check_size, image, place, window
+
+
+def pool(lowering, node):
+    """AVERAGE_POOL_2D and MAX_POOL_2D."""
+    same_quantization(lowering, node)
+    shape = image(lowering, node.inputs[0])
+    o = node.options
+    kernel = o.get("FilterHeight", 0), o.get("FilterWidth", 0)
+    view = lowering.views[node.inputs[0]]
+    stride, pads, _ = window(lowering, node, kernel, view.pads)
+    shape = shape[0] - sum(view.pads[:2]), shape[1] - sum(view.pads[2:]), shape[2]
+    out_h, out_w = network.conv_size(shape[:2], kernel, stride, pads)
+    check_size(lowering, node, (out_h, out_w, shape[2]))
+    kind = L.MAXPOOL if node.kind == "MAX_POOL_2D" else L.AVGPOOL
+    op = lowering.emit(node, kind, shape, (out_h, out_w, shape[2]))
+    place(op, kernel, stride, pads)
+    activation(lowering, node, op)
+
+
+def mean(lowering, node):
+    """MEAN over rows, columns, both, or channels, in whatever order the file has them."""
+    x, y = lowering.quantized(node.inputs[0]), lowering.quantized(node.outputs[0])
+    shape, kernel, order = _reduced(lowering, node)
+    op = _emit(lowering, node, L.MEAN, shape, kernel, order)
+    op.mult, op.shift = scales.mean(x.scales[0], y.scales[0], kernel[0] * kernel[1])
+
+
+def largest(lowering, node):
+    """REDUCE_MAX, as MEAN."""
+    same_quantization(lowering, node)
+    _emit(lowering, node, L.MAXPOOL, *_reduced(lowering, node))
+
+
+def same_quantization(lowering, node):
+    """Unsupported unless input and output have one scale and zero point."""
+    x, y = lowering.quantized(node.inputs[0]), lowering.quantized(node.outputs[0])
+    if abs(x.scales[0] - y.scales[0]) > 1e-6 or x.zero_points[0] != y.zero_points[0]:
+        raise Unsupported("changes the quantization (convert it again)")
+
+
+def _emit(lowering, node, kind, shape, kernel, order):
+    out_shape = shape[0] // kernel[0], shape[1] // kernel[1], shape[2]
+    op = lowering.emit(node, kind, shape, out_shape)
+    place(op, kernel, kernel, (0, 0, 0, 0))
+    lowering.views[node.outputs[0]].order = order
+    return op
+
+
+def _reduced(lowering, node):
+    """((h, w, c) as it is read, (rows, columns) of a window, order of the results)."""
+    x, y = lowering.tensor(node.inputs[0]), lowering.tensor(node.outputs[0])
+    axes = lowering.constant(node.inputs[1], "INT32", "axes").reshape(-1)
+    rank = len(x.shape)
+    if not len(axes) or any(not -rank <= a < rank for a in axes):
+        raise Unsupported(f"reduces axes {axes.tolist()} of {x.shape} (convert it again)")
+    axes = sorted({int(a) % rank for a in axes})
+    count = int(np.prod([x.shape[a] for a in axes]))
+    if y.size * count != x.size:
+        raise Unsupported(f"turns {x.shape} into {y.shape} (convert it again)")
+    view = lowering.view(node.inputs[0])
+    if any(view.pads):
+        raise Unsupported("reads what a PAD made (pad before a convolution)")
+    order = np.arange(x.size) if view.order is None else view.order
+    groups = np.moveaxis(order.reshape(x.shape), axes, range(-len(axes), 0)).reshape(-1, count)
+    groups = np.sort(groups, 1)
+    for shape in _readings(lowering, x, view):
+        for kernel in ((shape[0], shape[1]), (1, shape[1]), (shape[0], 1), (1, 1)):
+            if kernel[0] * kernel[1] == count:
+                places = _matched(groups, shape, kernel)
+                if places is not None:
+                    return shape, kernel, in_place(places)
+    raise Unsupported(
+        f"reduces axes {axes} of {x.shape} (reduce rows, columns or channels: "
+        f"GlobalAveragePooling, GlobalMaxPooling)"
+    )
+
+
+def _readings(lowering, x, view):
+    """Shapes (h, w, c) as which a reduction may read our tensor."""
+    for h, w, c in dict.fromkeys((hwc(x), lowering.shapes[view.tensor])):
+        yield h, w, c
+        if h * w <= 65535:
+            yield h * w, c, 1
+
+
+def _matched(groups, shape, kernel):
+    """Which window of a pool of ``shape`` each row of ``groups`` is; None if one is none."""
+    (h, w, c), (rows, columns) = shape, kernel
+    cells = np.arange(h * w * c).reshape(h // rows, rows, w // columns, columns, c)
+    windows = cells.transpose(0, 2, 4, 1, 3).reshape(len(groups), -1)
+    number = np.full(h * w * c, -1)
+    number[windows[:, 0]] = np.arange(len(windows))
+    places = number[groups[:, 0]]
+    if (places < 0).any() or not np.array_equal(windows[places], groups):
+        return None
+    return places
