@@ -97,6 +97,7 @@ BAD_OP = (
     (2, L.IN2_OFF, BIG), (2, L.MULT1, (-1, 1, (1 << 30) - 1)), (2, L.SHIFT2, (-32, 1)),
     (2, L.SHIFT, (-32, 31)),
     *((i, w, (-1, 7, 65536)) for i in (0, 1, 3) for w in (L.DIL_H, L.DIL_W)),
+    *((i, L.ABS_SUM, (-1, 1, 1 << 30)) for i in (0, 1, 3, 4)),
     (4, L.DIL_H, (1,)), (2, L.P_L, (1,)), (2, L.K_H, (2,)), (4, L.S_W, (2,)), (4, L.P_B, (1,)),
 )  # fmt: skip
 

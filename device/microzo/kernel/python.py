@@ -377,6 +377,10 @@ def _fits(o):
     f = o[L.F] if o[L.MASTER_OFF] >= 0 else 0
     top = 127 + o[L.EPS_W]
     swing = max(127 - o[L.IN_ZP], o[L.IN_ZP] + 128)
+    if o[L.ABS_SUM]:
+        frozen = o[L.MASTER_OFF] < 0 and o[L.BIAS_OFF] < 0 and o[L.MS_OFF] < 0
+        frozen = frozen and o[L.EPS_W] == o[L.EPS_B] == o[L.F] == 0 < o[L.ABS_SUM]
+        return frozen and o[L.ABS_SUM] * swing + o[L.B_MAX] < 1 << 30
     return (top * swing * _row_len(o) + o[L.B_MAX]) << f < 1 << 30 and top << f < 1 << 15
 
 

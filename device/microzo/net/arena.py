@@ -237,4 +237,6 @@ def accumulator_bound(plan, o, f=0):
     """Largest |accumulator| that training can reach with f fraction bits (SPEC.md, 1.4)."""
     zp = plan[o + L.IN_ZP]
     swing = max(127 - zp, zp + 128)
+    if plan[o + L.ABS_SUM]:
+        return plan[o + L.ABS_SUM] * swing + plan[o + L.B_MAX]
     return ((127 + plan[o + L.EPS_W]) * swing * row_len(plan, o) + plan[o + L.B_MAX]) << f

@@ -224,10 +224,13 @@ def _validate_weights(plan, o, who, within):
     within(L.B_MAX, 0, _LIMIT - 1, "largest bias")
     within(L.EPS_W, 0, 127, "weight perturbation")
     within(L.EPS_B, 0, 16, "bias perturbation")
+    within(L.ABS_SUM, 0, _LIMIT - 1, "sum of weights")
+    if plan[o + L.ABS_SUM] and (plan[o + L.EPS_W] or plan[o + L.EPS_B] or plan[o + L.F]):
+        _refuse(who + " is frozen and perturbed")
     if not fits(plan, o, plan[o + L.F]):
         _refuse(
             "%s can overflow 32-bit sums (%d inputs to each output)" % (who, k),
-            "make the layer narrower or split it",
+            "put a pooling layer before it or give it fewer inputs",
         )
 
 

@@ -95,6 +95,7 @@ SHIFT1 = const(43)
 DIL_H = const(42)  # of CONV and DWCONV: image cells between kernel cells, 0 stands for 1
 DIL_W = const(43)
 MULT2 = const(44)
+ABS_SUM = const(44)  # of CONV, DWCONV, DENSE: largest sum of |weights|, if they are frozen, or 0
 SHIFT2 = const(45)
 MULT = const(46)
 SHIFT = const(47)

@@ -40,6 +40,11 @@ class Core:
         """Whether the classifier at the end is a sigmoid."""
         return "LOGISTIC" in self.dropped
 
+    @property
+    def dropped_classifier(self):
+        """Whether there was a classifier at the end."""
+        return any(kind in CLASSIFIERS for kind in self.dropped)
+
 
 def find(graph):
     """The Core of a graph; Unsupported if it has none."""

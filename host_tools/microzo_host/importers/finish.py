@@ -10,6 +10,18 @@ from ..model import file as modelfile
 from ..model import quantize
 from ..reference import intforward
 
+ONE_OUTPUT = (
+    "it has one output and no sigmoid: evaluation and training need classes; for two classes "
+    "end it with a sigmoid, labels 0 and 1"
+)
+FROZEN = (
+    "layer {!r} has {} inputs, too many for 32-bit sums of any weights: it runs exactly but is "
+    "not trained; a pooling layer before it would let it be"
+)
+INEXACT = (
+    "layer {!r} has scales that no 31-bit multiplier fits: at {} of the sums it can reach its "
+    "output is 1 off LiteRT's"
+)
 NO_STATISTICS = "realign is not available: no calibration samples were given"
 
 

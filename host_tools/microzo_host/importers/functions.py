@@ -68,7 +68,7 @@ def _table(node, x, y):
 
 
 def binary(lowering, node):
-    """Do ADD, SUB, MUL, MAXIMUM, a comparison ... if it is one of a single value; whether it is."""
+    """Do ADD, SUB, MUL, MAXIMUM, a comparison ... of a single value; whether it is one."""
     if not all(lowering.is_constant(i) or i in lowering.views for i in node.inputs):
         return False
     operands = _together(lowering, node.inputs)

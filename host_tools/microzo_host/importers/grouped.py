@@ -1,4 +1,4 @@
-"""CONV_2D in groups: a depthwise convolution where it is one, else a convolution for each group."""
+"""CONV_2D in groups: depthwise where each group is a channel, else a convolution a group."""
 
 import numpy as np
 

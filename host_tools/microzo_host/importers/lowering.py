@@ -42,6 +42,8 @@ class Lowering:
         self.graph, self.core = graph, core
         self.ops, self.scales, self.shapes, self.sources = [], [], [], []
         self.views, self.writers = {}, {}
+        self.changed = {}  # by operator: what dead.settle() did to its accumulators
+        self.inexact = {}  # by operator: accumulators whose output is off by one
         self.unknown = set()  # what refused nodes would write
         self.problems = Problems(path)
         self.readers = {}

@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from ..model import file as modelfile
 from ..model import quantize
 from . import (
@@ -10,6 +12,7 @@ from . import (
     ends,
     finish,
     functions,
+    heads,
     reductions,
     tflite_file,
     tflite_fold,
@@ -122,6 +125,10 @@ def from_graph(graph, path, calib=None):
     if not lowering.ops:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
     model = _model(lowering, path)
+    heads.dense(model.ops[-1])
+    if core.sigmoid and model.classes == 1:
+        heads.two_classes(model)
+        lowering.sources += [None] * (len(model.ops) - len(lowering.sources))
     finish.names(model, [short_name(graph, i) for i in lowering.sources])
     finish.limits(model, problems)
     problems.raise_if_any()
@@ -156,13 +163,21 @@ def _describe(model, lowering, problems):
     """Logits and metadata."""
     core = lowering.core
     notes = [
-        f"{kind} at the end is left out: the loss takes logits"
+        f"{kind} at the end is left out: {_instead(model, kind)}"
         for kind in core.dropped
         if kind in ends.CLASSIFIERS
     ]
     if core.order is not None:
         notes.append(f"samples are given as (h, w, c) = {(model.in_h, model.in_w, model.in_c)}")
-    regression = not notes and model.classes == model.in_h * model.in_w * model.in_c
+    regression = not core.dropped_classifier and (
+        model.classes == model.in_h * model.in_w * model.in_c
+    )
+    if model.classes == 1:
+        notes.append(finish.ONE_OUTPUT)
+    notes += [finish.FROZEN.format(op.name, op.row) for op in model.ops if op.abs_sum]
+    notes += [
+        finish.INEXACT.format(model.ops[i].name, n) for i, n in lowering.inexact.items() if n
+    ]
     try:
         _logits(model, lowering, regression)
     except ValueError as error:
@@ -174,6 +189,15 @@ def _describe(model, lowering, problems):
     )  # fmt: skip
 
 
+def _instead(model, kind):
+    """What takes the place of a classifier that is left out."""
+    if kind != "LOGISTIC":
+        return "the loss takes logits"
+    if model.classes == 2 and not model.ops[-1].weight[0].any():
+        return "labels are 0 and 1, its input is the logit of class 1"
+    return "microzo trains one class a sample, not several labels"
+
+
 def _logits(model, lowering, regression):
     """From the last accumulators if the last operator is a linear layer of a classifier."""
     op = model.ops[-1]
@@ -181,9 +205,19 @@ def _logits(model, lowering, regression):
     emit = linear and (op.out_h, op.out_w) == (1, 1) and not regression
     effective = None
     if emit:
-        node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
-        effective = weighted.effective_scales(lowering, node) * model.scales[model.out_tensor]
+        effective = _effective(model, lowering)
     finish.logits(model, effective, emit, lowering.core.beta)
+
+
+def _effective(model, lowering):
+    """float64 (classes,): what one unit of the last accumulators stands for."""
+    op = model.ops[-1]
+    if lowering.sources[-1] is None:  # heads.two_classes() appended it
+        return np.full(op.out_c, model.scales[op.in1] / 64)
+    node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
+    effective = weighted.effective_scales(lowering, node) * model.scales[model.out_tensor]
+    effective = effective * lowering.changed.get(op.tid, 1.0)
+    return np.broadcast_to(effective, op.out_c) if len(effective) == 1 else effective
 
 
 def short_name(graph, number):

@@ -5,7 +5,7 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import network
-from . import grouped, scales
+from . import dead, grouped, once, scales
 from .lowering import check_scales, hwc
 from .problems import Unsupported
 
@@ -169,14 +169,13 @@ def parameters(lowering, node, op, part=slice(None)):
     activation(lowering, node, op)
     effective = effective_scales(lowering, node)[part]
     try:
-        if node.kind == "FULLY_CONNECTED":
-            op.flags |= L.ROUND_ONCE
-            bounds = op.act_min - op.out_zp, op.act_max - op.out_zp
-            op.mults, op.shifts = scales.once(effective, *bounds)
-        else:
-            op.mults, op.shifts = scales.multipliers(effective)
+        op.mults, op.shifts = scales.multipliers(effective)
     except ValueError as error:
         raise Unsupported(f"cannot be scaled: {error} (convert it again)") from None
+    if node.kind == "FULLY_CONNECTED":
+        op.flags |= L.ROUND_ONCE
+        lowering.inexact[op.tid] = once.fit(op, effective)
+    lowering.changed[op.tid] = dead.settle(op)
 
 
 def effective_scales(lowering, node):

@@ -47,7 +47,8 @@ OFFSETS = {
     "lshifts": L.LS_OFF,
     "stats": L.STAT_OFF,
 }
-DILATION = {"dil_h": L.DIL_H, "dil_w": L.DIL_W}  # of CONV and DWCONV, in words that ADD uses
+# Of operators with weights, in words that only ADD uses else.
+WEIGHTED_FIELDS = {"dil_h": L.DIL_H, "dil_w": L.DIL_W, "abs_sum": L.ABS_SUM}
 STATE_WORDS = [L.MASTER_OFF, L.BIAS_OFF, L.MS_OFF]
 
 
@@ -57,7 +58,8 @@ class Op:
 
     weight int8 OHWI (dense: O, 1, 1, K), bias int32 (O,), mults int32 (O,),
     shifts int8 (O,), lmults and lshifts the same for EMIT_LOGITS, stats int32
-    (2, O): mean and sd (Q4) of the accumulators on clean data. weight is also
+    (2, O): mean and sd (Q4) of the accumulators on clean data. abs_sum: abs_sum()
+    of a layer with so many inputs that it must stay as it is, else 0. weight is also
     the constant operand of ADD and MUL, flat, and the table of LUT.
     """
 
@@ -84,6 +86,7 @@ class Op:
     p_r: int = 0
     dil_h: int = 1
     dil_w: int = 1
+    abs_sum: int = 0
     in_zp: int = 0
     in2_zp: int = 0
     out_zp: int = 0
@@ -142,17 +145,30 @@ class Model:
         return sum(op.weight.size for op in self.ops if op.kind in WEIGHTED)
 
 
+def bound_of_weights(op):
+    """Largest |accumulator| that any trained weights can give, without the bias, for f = 0."""
+    return (127 + op.eps_w) * max(127 - op.in_zp, op.in_zp + 128) * op.row
+
+
 def fraction_bits(op):
     """F of SPEC.md 1.4, or -1 if not even F = 0 is safe.
 
     The largest f <= 8 that keeps every accumulator below 2^30 and every
     perturbed weight below 2^15.
     """
-    reach, peak = max(127 - op.in_zp, op.in_zp + 128) * op.row, 127 + op.eps_w
+    if op.abs_sum:
+        widest = op.abs_sum * max(127 - op.in_zp, op.in_zp + 128) + op.b_max
+        return 0 if widest < LIMIT else -1
     for f in range(8, -1, -1):
-        if (peak * reach + op.b_max) << f < LIMIT and peak << f < 1 << 15:
+        widest = bound_of_weights(op) + op.b_max
+        if widest << f < LIMIT and 127 + op.eps_w << f < 1 << 15:
             return f
     return -1
+
+
+def abs_sum(op):
+    """The largest sum of |weights| of a channel."""
+    return int(np.abs(op.weight.reshape(op.out_c, -1).astype(np.int64)).sum(1).max())
 
 
 def constant_size(op):
@@ -250,6 +266,8 @@ def _check_weights(op, path):
             _refuse(path, f"layer {op.name!r} has a multiplier that is not normalized")
     if np.abs(op.bias.astype(np.int64)).max() > op.b_max:
         _refuse(path, f"layer {op.name!r} has a bias beyond its limit {op.b_max}")
+    if op.abs_sum and op.abs_sum != abs_sum(op):
+        _refuse(path, f"layer {op.name!r} has weights of another sum than {op.abs_sum}")
     if op.f != fraction_bits(op):
         _refuse(path, f"layer {op.name!r} has {op.f} fraction bits, not {fraction_bits(op)}")
     if op.stats is not None and (op.stats[1] < 0).any():
@@ -308,9 +326,10 @@ def _tensors(model):
         record = plan[L.op_base(i) :][: L.OP_WORDS]
         for field, word in OP_FIELDS.items():
             record[word] = getattr(op, field)
-        if op.kind in (L.CONV, L.DWCONV):
-            for field, word in DILATION.items():
-                record[word] = getattr(op, field) if getattr(op, field) > 1 else 0
+        if op.kind in WEIGHTED:
+            for field, word in WEIGHTED_FIELDS.items():
+                value = getattr(op, field)
+                record[word] = 0 if field != "abs_sum" and value == 1 else value
         for field, word in OFFSETS.items():
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
@@ -387,9 +406,10 @@ def _plan_and_blob(tensors, path):
 
 def _read_op(record, name, blob):
     op = Op(name, **{field: int(record[word]) for field, word in OP_FIELDS.items()})
-    if op.kind in (L.CONV, L.DWCONV):
-        op.dil_h, op.dil_w = (max(int(record[word]), 1) for word in DILATION.values())
-        op.mult1 = op.shift1 = 0
+    if op.kind in WEIGHTED:
+        op.dil_h, op.dil_w, op.abs_sum = (int(record[word]) for word in WEIGHTED_FIELDS.values())
+        op.dil_h, op.dil_w = max(op.dil_h, 1), max(op.dil_w, 1)
+        op.mult1 = op.shift1 = op.mult2 = 0
     if op.kind in WEIGHTED and record[L.STAT_OFF] != -1:
         op.stats = np.empty(0)
     for field, (shape, dtype) in _arrays(op).items():

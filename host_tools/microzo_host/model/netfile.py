@@ -2,7 +2,8 @@
 
 ``.safetensors`` holds the graph in its metadata, ``.npz`` in an entry ``graph``: a list of layers
 {"kind", "name", "inputs", and where they matter "stride", "pads", "kernel", "dilation",
-"activation", "axis"}, beside ``input_shape``. Weights are OHWI; BatchNorm is LAYER.gamma, .beta, .mean, .var.
+"activation", "axis"}, beside ``input_shape``. Weights are OHWI; BatchNorm is LAYER.gamma, .beta,
+.mean, .var.
 A file without a graph is taken for weights of the demo network (``demonet``).
 """
 

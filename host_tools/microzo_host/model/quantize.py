@@ -228,20 +228,34 @@ def limit_bias(op, stats):
     """b_max: room for what realign and training may do to a bias, and F that goes with it.
 
     Wanted: |b| + 4 |mean| + 8 deviations (realign's gain is at most 4), times
-    4 where this costs no fraction bit.
+    4 where this costs no fraction bit; what fits of it. A layer without room for any
+    training is frozen.
     """
     mean, sd = np.abs(stats.astype(np.int64))
+    least = int(np.abs(op.bias.astype(np.int64)).max())
     wanted = int((np.abs(op.bias.astype(np.int64)) + 4 * mean + (sd >> 1)).max()) + 1
+    op.b_max = least
+    if modelfile.fraction_bits(op) < 0:
+        _freeze(op, least)
+        return
+    room = modelfile.LIMIT - 1 - modelfile.bound_of_weights(op)
+    wanted = max(least, min(wanted, room))
     op.b_max = wanted
     op.f = modelfile.fraction_bits(op)
-    if op.f < 0:
-        raise ValueError(
-            f"layer {op.name!r} has {op.row} weights per channel and may overflow 32 bits: "
-            f"make it narrower"
-        )
     op.b_max = 4 * wanted
     if modelfile.fraction_bits(op) != op.f:
         op.b_max = wanted
+
+
+def _freeze(op, least):
+    """Let a layer stay as it is: any weights might overflow 32-bit sums, those it has do not."""
+    op.eps_w = op.eps_b = op.f = 0
+    op.b_max, op.abs_sum = least, modelfile.abs_sum(op)
+    if modelfile.fraction_bits(op) < 0:
+        raise ValueError(
+            f"layer {op.name!r} may overflow 32-bit sums with its {op.row} weights a channel and "
+            f"biases up to {least}: put a pooling layer before it, or scale its weights up"
+        )
 
 
 def _multipliers(scales):

@@ -65,7 +65,9 @@ def _against_tflite(model, path, raw, runner):
             sums[i][2] += _saturated(model.ops[i], out)
             if number is None:  # a part of what one TFLite operator does
                 continue
-            difference = np.abs(out.reshape(-1).astype(int) - reference.tensor(number))
+            exact = reference.tensor(number)
+            # Of two classes made of one sigmoid the file has the second alone.
+            difference = np.abs(out.reshape(-1)[-len(exact) :].astype(int) - exact)
             sums[i][0] += int((difference > 0).sum())
             sums[i][1] = max(sums[i][1], int(difference.max()))
     rows = []

@@ -12,7 +12,7 @@ OP_FIELDS = {
         "KIND FLAGS TID IN_OFF IN2_OFF OUT_OFF IN_H IN_W IN_C OUT_H OUT_W OUT_C"
         " K_H K_W S_H S_W P_T P_B P_L P_R IN_ZP IN2_ZP OUT_ZP ACT_MIN ACT_MAX"
         " W_OFF B_OFF M_OFF S_OFF L_OFF LS_OFF STAT_OFF F B_MAX EPS_W EPS_B"
-        " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT DIL_H DIL_W"
+        " MASTER_OFF BIAS_OFF MS_OFF MULT1 SHIFT1 MULT2 SHIFT2 MULT SHIFT DIL_H DIL_W ABS_SUM"
     ).split()
 }
 OP_FIELDS.update(in2=L.IN2, source=L.IN, source2=L.IN2, target=L.OUT)
@@ -266,10 +266,17 @@ def check_training(o):
     require(0 <= o.f <= 8 and 0 <= o.b_max < 1 << 30, "F or B_MAX is out of range")
     require(0 <= o.eps_w <= 127 and 0 <= o.eps_b <= 16, "a perturbation size is out of range")
     require(0 <= o.tid < 1 << 20, "a stream id is out of range")
+    if o.abs_sum:
+        frozen = o.master_off < 0 and o.bias_off < 0 and o.ms_off < 0
+        require(
+            frozen and o.eps_w == o.eps_b == o.f == 0 < o.abs_sum
+            and o.abs_sum * max(127 - o.in_zp, o.in_zp + 128) + o.b_max < 1 << 30,
+            "an accumulator can overflow",
+        )  # fmt: skip
     f, top = o.f if o.master_off >= 0 else 0, 127 + o.eps_w
     widest = top * max(127 - o.in_zp, o.in_zp + 128) * o.k + o.b_max
     require(
-        widest << f < 1 << 30 and top << f < 1 << 15,
+        o.abs_sum or widest << f < 1 << 30 and top << f < 1 << 15,
         "an accumulator or a perturbed weight can overflow",
     )
     if o.flags & L.EMIT_LOGITS:

@@ -192,6 +192,13 @@ static int32_t check_overflow(const mz_layer_t *l) {
         return MZ_E_OVERFLOW; // packed weights are int16
     }
     int64_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
+    if (l->mult2 != 0) {
+        // More inputs than any weights allow, but fewer than these weights do: nothing moves.
+        bool frozen = l->master_off < 0 && l->bias_off < 0 && l->ms_off < 0 && l->eps_w == 0
+            && l->eps_b == 0 && l->f == 0;
+        return frozen && l->mult2 > 0 && l->mult2 * input + l->b_max < (int64_t)1 << 30 ? MZ_OK
+            : MZ_E_OVERFLOW;
+    }
     int64_t bound = weight * input * l->k + ((int64_t)l->b_max << f);
     int64_t excess = (input * l->k + ((int64_t)l->eps_b << 18)) * ((int64_t)1 << f);
     if (bound >= (int64_t)1 << 30 || bound + excess > INT32_MAX) {

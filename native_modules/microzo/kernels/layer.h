@@ -45,7 +45,8 @@ typedef struct {
     int32_t w_off, b_off, m_off, s_off, l_off, ls_off, stat_off;
     int32_t f, b_max, eps_w, eps_b;
     int32_t master_off, bias_off, ms_off;
-    // ADD; the last two also of MUL and MEAN; the first two are a dilation of CONV and DWCONV
+    // ADD; the last two also of MUL and MEAN. Of an operator with weights the first two are a
+    // dilation, the third (ABS_SUM) the largest sum of |weights| of a channel that is frozen
     int32_t mult1, shift1, mult2, shift2, add_mult, add_shift;
     // Sizes
     int32_t in_size, in2_size, out_size;

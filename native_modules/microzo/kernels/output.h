@@ -16,9 +16,13 @@ static inline int32_t mz_logit(int32_t acc, int32_t mult, int32_t shift) {
 // at most 128/127 of what the plan was checked for, so the product stays below 2^31.
 static inline int32_t mz_bias_room(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
+    int32_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
+    if (l->mult2 != 0) {
+        return (1 << 30) - 1 - l->mult2 * input;
+    }
     int32_t weight = l->master != NULL ? 127 : 128;
     int32_t eps = view->eps < 0 ? -view->eps : view->eps;
-    int32_t reach = (weight * (1 << view->f) + eps) * l->k * mz_max(127 - l->in_zp, l->in_zp + 128);
+    int32_t reach = (weight * (1 << view->f) + eps) * l->k * input;
     return mz_max((1 << 30) - 1 - reach, -1);
 }
 

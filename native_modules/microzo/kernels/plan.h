@@ -90,6 +90,7 @@ enum {
     MZ_O_SHIFT1 = 43,
     MZ_O_DIL_W = 43, // of CONV, DWCONV
     MZ_O_MULT2 = 44,
+    MZ_O_ABS_SUM = 44, // of CONV, DWCONV, DENSE
     MZ_O_SHIFT2 = 45,
     MZ_O_MULT = 46,
     MZ_O_SHIFT = 47,
