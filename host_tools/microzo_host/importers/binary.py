@@ -4,10 +4,9 @@ import numpy as np
 
 from microzo.net import words as L
 
-from . import functions, scales
+from . import functions, orders, scales
 from .lowering import hwc
 from .problems import Unsupported
-from .views import in_place
 from .weighted import activation
 
 
@@ -166,14 +165,11 @@ def concatenate(lowering, node):
 def _concatenate_transposed(lowering, node, mapped, along):
     """Of activations that are all read in one other order, such as channels first."""
     axes = mapped[0][1]
-    places = [a for a in axes if a is not None]
     if any(m[1] != axes for m in mapped) or axes[along] is None:
         raise Unsupported("joins activations of different orders (export channels last)")
     shapes = [m[0] for m in mapped]
     counts = _chain(lowering, node, shapes, axes[along])
-    rest = [a for a in range(3) if a not in places]
-    values = np.arange(int(np.prod(counts))).reshape(counts).transpose(*rest, *places)
-    lowering.views[node.outputs[0]].order = in_place(values.reshape(-1))
+    lowering.views[node.outputs[0]].order = orders.in_place(orders.moved(axes, counts))
 
 
 def _chain(lowering, node, shapes, axis):

@@ -1,15 +1,12 @@
 """What changes the size only: PAD, PADV2, STRIDED_SLICE, SLICE, SPLIT, UNPACK."""
 
-import math
-
 import numpy as np
 
 from microzo.net import words as L
 
-from . import tflite_fold
+from . import orders, tflite_fold
 from .problems import Unsupported
 from .reductions import same_quantization
-from .views import in_place
 from .weighted import window
 
 CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D")
@@ -159,7 +156,8 @@ def _resize(lowering, node, out, shape, axes, starts, counts, steps=(1, 1, 1), s
         op.s_h, op.s_w = stride
         source = out
     if order is not None:
-        lowering.views[out].order = _in_order(lowering, out, axes, tuple(map(int, counts)))
+        moved = orders.moved(axes, tuple(map(int, counts)))
+        lowering.views[out].order = orders.in_place(moved)
 
 
 def _stages(shape, starts, spans, steps):
@@ -187,14 +185,6 @@ def _stages(shape, starts, spans, steps):
         made = (c - 1) // steps[2] + 1
         add(L.MAXPOOL, (h * w, c, 1), (h * w, made, 1), none, (1, steps[2]))
     return stages
-
-
-def _in_order(lowering, out, axes, counts):
-    """The order of a transposed view of what _resize() made."""
-    places = [a for a in axes if a is not None]
-    rest = [a for a in range(3) if a not in places]
-    values = np.arange(math.prod(counts)).reshape(counts).transpose(*rest, *places)
-    return in_place(values.reshape(-1))
 
 
 def _integers(lowering, number, what):

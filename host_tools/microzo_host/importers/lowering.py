@@ -12,6 +12,7 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import file as modelfile
+from . import orders
 from .problems import Problems, Unsupported, label
 
 RESHAPES = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
@@ -145,22 +146,12 @@ class Lowering:
             places = (*(None,) * max(len(shape) - 3, 0), 0, 1, 2)
             return hwc(self.tensor(number)), list(places[len(places) - len(shape) :])
         ours = self.shapes[view.tensor]
-        order = view.order.reshape(shape)
-        steps = {ours[1] * ours[2]: 0, ours[2]: 1, 1: 2}
-        result = []
-        for axis, n in enumerate(shape):
-            if n == 1:
-                result.append(None)
-                continue
-            step = int(np.take(order, 1, axis).flat[0] - order.flat[0])
-            result.append(steps.get(step, -1))
-        used = [a for a in result if a is not None]
-        fits = all(n == 1 or n == ours[a] for n, a in zip(shape, result) if a is not None)
-        if -1 in used or len(set(used)) < len(used) or not fits:
+        places = orders.axes(view.order, shape, ours)
+        if places is None:
             raise Unsupported(
                 f"reads the transposed {self.tensor(number).name!r} (export channels last)"
             )
-        return ours, result
+        return ours, places
 
     # making operators
 

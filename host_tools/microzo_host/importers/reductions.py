@@ -5,10 +5,9 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import network
-from . import scales
+from . import orders, scales
 from .lowering import hwc
 from .problems import Unsupported
-from .views import in_place
 from .weighted import activation, check_size, image, place, window
 
 
@@ -73,36 +72,12 @@ def _reduced(lowering, node):
     if any(view.pads):
         raise Unsupported("reads what a PAD made (pad before a convolution)")
     order = np.arange(x.size) if view.order is None else view.order
-    groups = np.moveaxis(order.reshape(x.shape), axes, range(-len(axes), 0)).reshape(-1, count)
-    groups = np.sort(groups, 1)
-    for shape in _readings(lowering, x, view):
-        for kernel in ((shape[0], shape[1]), (1, shape[1]), (shape[0], 1), (1, 1)):
-            if kernel[0] * kernel[1] == count:
-                places = _matched(groups, shape, kernel)
-                if places is not None:
-                    return shape, kernel, in_place(places)
-    raise Unsupported(
-        f"reduces axes {axes} of {x.shape} (reduce rows, columns or channels: "
-        f"GlobalAveragePooling, GlobalMaxPooling)"
-    )
-
-
-def _readings(lowering, x, view):
-    """Shapes (h, w, c) as which a reduction may read our tensor."""
-    for h, w, c in dict.fromkeys((hwc(x), lowering.shapes[view.tensor])):
-        yield h, w, c
-        if h * w <= 65535:
-            yield h * w, c, 1
-
-
-def _matched(groups, shape, kernel):
-    """Which window of a pool of ``shape`` each row of ``groups`` is; None if one is none."""
-    (h, w, c), (rows, columns) = shape, kernel
-    cells = np.arange(h * w * c).reshape(h // rows, rows, w // columns, columns, c)
-    windows = cells.transpose(0, 2, 4, 1, 3).reshape(len(groups), -1)
-    number = np.full(h * w * c, -1)
-    number[windows[:, 0]] = np.arange(len(windows))
-    places = number[groups[:, 0]]
-    if (places < 0).any() or not np.array_equal(windows[places], groups):
-        return None
-    return places
+    readings = hwc(x), lowering.shapes[view.tensor]
+    found = orders.reduction(order, x.shape, axes, readings)
+    if found is None:
+        raise Unsupported(
+            f"reduces axes {axes} of {x.shape} (reduce rows, columns or channels: "
+            f"GlobalAveragePooling, GlobalMaxPooling)"
+        )
+    shape, kernel, places = found
+    return shape, kernel, orders.in_place(places)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .lowering import hwc
+from .orders import in_place
 from .problems import Unsupported
 
 
@@ -25,8 +26,3 @@ def transpose(lowering, node):
     order = np.arange(x.size) if view.order is None else view.order
     order = order.reshape(x.shape).transpose(axes).reshape(-1)
     lowering.alias(node, order=in_place(order))
-
-
-def in_place(order):
-    """An order, or None if every value is in its place."""
-    return None if np.array_equal(order, np.arange(len(order))) else order
