@@ -14,8 +14,9 @@ MAX_ELEMENTS = 1 << 24
 MAX_FOLDED = 1 << 16
 # What a shape computation in an export consists of; evaluated when all inputs are known.
 FOLDABLE = (
-    "Add Cast Concat ConstantOfShape Div Gather Identity Mul Reshape Slice Squeeze Sub "
-    "Transpose Unsqueeze"
+    "Add And Cast Ceil Concat ConstantOfShape Div Equal Expand Floor Gather Greater Identity Less "
+    "Max Min Mod Mul Neg Not Or Range ReduceProd Reshape Size Slice Sqrt Squeeze Sub Tile "
+    "Transpose Unsqueeze Where"
 ).split()
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ..model import network
-from . import float_layers, float_views, onnx_file
+from . import float_cuts, float_functions, float_layers, float_views, onnx_ends, onnx_file
 from .float_graph import FloatGraph, channels_first
 from .problems import Unsupported
 
@@ -14,30 +14,58 @@ HANDLERS = {
     "Gemm": float_layers.gemm,
     "MatMul": float_layers.matmul,
     "BatchNormalization": float_layers.batch_norm,
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), float_layers.arithmetic),
-    **dict.fromkeys(("Relu", "Clip"), float_layers.activation),
+    **dict.fromkeys(float_functions.BINARY, float_functions.arithmetic),
+    **dict.fromkeys(float_functions.CURVES, float_functions.unary),
+    **dict.fromkeys(("Relu", "Clip"), float_functions.activation),
+    "PRelu": float_functions.prelu,
     **dict.fromkeys(("MaxPool", "AveragePool"), float_views.pool),
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "ReduceMean"), float_views.global_pool),
-    "Pad": float_views.pad,
+    **dict.fromkeys(
+        ("GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax"), float_views.global_pool
+    ),
+    "Pad": float_cuts.pad,
+    "Concat": float_cuts.concat,
+    "Slice": float_cuts.slice_,
+    "Gather": float_cuts.gather,
+    "Split": float_cuts.split,
+    "ai.onnx.ml.Scaler": float_layers.scaler,
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), float_views.reshape),
     "Transpose": float_views.transpose,
-    **dict.fromkeys(("Identity", "Dropout"), float_views.same),
+    **dict.fromkeys(("Identity", "Dropout", "Cast"), float_views.same),
 }
+NORM = "use BatchNorm, which is folded"
+RESIZE = "resize on the PC, before the samples are sent, or use a convolution with strides"
+RECURRENT = "use causal Conv1d layers with dilation over time"
 CURES = {
-    "ConvTranspose": "train the encoder alone, or upsample on the host",
-    "Resize": "resize on the host, before the samples are sent",
-    "Upsample": "resize on the host, before the samples are sent",
-    "LSTM": "use convolutions over time instead",
-    "GRU": "use convolutions over time instead",
-    "Concat": "add instead, or convert to int8 .tflite",
-    "LeakyRelu": "use ReLU",
-    "Sigmoid": "use ReLU",
-    "HardSwish": "use ReLU",
+    "ConvTranspose": "train the encoder alone, or upsample on the PC",
+    "Resize": RESIZE,
+    "Upsample": RESIZE,
+    "LSTM": RECURRENT,
+    "GRU": RECURRENT,
+    "RNN": RECURRENT,
+    "Loop": RECURRENT,
+    "Scan": RECURRENT,
+    "If": "export one branch",
     "Softmax": "keep it at the end only, where it is dropped",
+    "LayerNormalization": NORM,
+    "GroupNormalization": NORM,
+    "InstanceNormalization": NORM,
+    "LpNormalization": NORM,
+    "LRN": NORM,
+    "Einsum": "attention: use a linear layer or a convolution",
+    "ReduceSum": "use a mean, which is the sum but for a factor",
+    "ReduceMin": "use a maximum",
+    "ReduceProd": "use a mean",
+    "ArgMax": "leave it out: microzo takes the largest output itself",
+    "TopK": "leave it out: microzo takes the largest output itself",
+    "DepthToSpace": RESIZE,
+    "SpaceToDepth": "use a convolution with strides",
+    "NonMaxSuppression": "import the network without its boxes: microzo trains classifiers",
+    "ai.onnx.ml.TreeEnsembleClassifier": "train a small MLPClassifier: microzo runs networks",
+    "ai.onnx.ml.LinearClassifier": "train an MLPClassifier: microzo runs networks",
+    "ai.onnx.ml.SVMClassifier": "train an MLPClassifier: microzo runs networks",
 }
-CLASSIFIERS = ("Softmax", "LogSoftmax", "Sigmoid")
-THROUGH = ("QuantizeLinear", "DequantizeLinear", "Identity", "Flatten", "Reshape", "Squeeze")
-PASSED = "QuantizeLinear DequantizeLinear Identity Sub Div Mul Add Relu Clip".split()
+OTHERWISE = "PyTorch: Conv, Linear, pools, activations, sums, cat; see docs/import.md"
+PASSED = "QuantizeLinear DequantizeLinear Identity Sub Div Mul Add Relu Clip Cast".split()
 IMAGE = ("Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Pad")
 
 
@@ -66,19 +94,23 @@ def from_graph(graph, path):
     """As import_network(), from what onnx_file.read() gave."""
     g = FloatGraph(graph, path)
     try:
+        onnx_ends.check(graph)
         file_shape = _source(g)
-        target, dropped = _target(graph)
+        target, dropped = onnx_ends.target(graph)
     except Unsupported as problem:
         g.problems.add(problem)
         g.problems.raise_if_any()
     for node in _needed(graph, target):
         _convert(g, node)
     g.problems.raise_if_any()
-    view = g.views.get(target)
+    view = g.view(target) if target in g.views else None
     if view is None or not view.tensor:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
-    if not np.array_equal(view.order, np.arange(len(view.order))):
-        raise ValueError(f"{path} ends in {view.shape}, not in one value a class: flatten it")
+    try:
+        onnx_ends.one_class_a_sample(g, view, dropped)
+    except Unsupported as problem:
+        g.problems.add(problem)
+        g.problems.raise_if_any()
     order = g.views[next(iter(graph.inputs))].order
     return _cut(
         g, view.tensor, Imported(None, order, file_shape, g.ranges, g.weight_scales, dropped)
@@ -107,7 +139,7 @@ def _convert(g, node):
     if value is not None:
         g.constants[node.outputs[0]] = value
         return
-    cure = CURES.get(node.kind, "see docs/import.md for what can replace it")
+    cure = CURES.get(node.kind, OTHERWISE)
     g.run(node, HANDLERS.get(node.kind), cure)
 
 
@@ -163,6 +195,11 @@ def _source(g):
         )
     name, shape = next(iter(inputs.items()))
     dims = tuple(shape[1:])
+    if shape and shape[0] not in (None, 1):
+        raise Unsupported(
+            f"it takes {shape[0]} samples of shape {dims} at a time (export it with a sample of "
+            f"one, or with a dynamic batch)"
+        )
     if not 1 <= len(dims) <= 3 or None in dims:
         raise Unsupported(f"its input {name!r} has shape {shape} (export it with a fixed size)")
     if int(np.prod(dims, dtype=np.int64)) > 1 << 22 or max(dims) > 65535:
@@ -186,26 +223,6 @@ def _first_reader(g, name):
             return node.kind if node else ""
         name = node.outputs[0]
     return ""
-
-
-def _target(graph):
-    """(name of the logits, kinds of the classifiers that were dropped after them)."""
-    if len(graph.outputs) != 1:
-        raise Unsupported(
-            f"its outputs are {', '.join(map(repr, graph.outputs))} (use exactly one)"
-        )
-    writers = {name: node for node in graph.nodes for name in node.outputs}
-    target, dropped = graph.outputs[0], []
-    name = target
-    for _ in range(len(graph.nodes)):
-        node = writers.get(name)
-        if node is None or node.kind not in CLASSIFIERS + THROUGH or not node.inputs:
-            break
-        name = node.inputs[0]
-        if node.kind in CLASSIFIERS:
-            target = name
-            dropped.append(node.kind)
-    return target, dropped
 
 
 def _needed(graph, target):
@@ -240,6 +257,8 @@ def _cut(g, last, imported):
     kept = [layers[t - 1] for t in sorted(needed)]
     for layer in kept:
         layer.inputs = tuple(number[t] for t in layer.inputs)
+    shapes = [g.shapes[0], *(g.shapes[t] for t in sorted(needed))]
+    onnx_ends.finish(kept, shapes, imported.dropped)
     imported.net = network.Network(g.shapes[0], kept, "imported")
     imported.ranges = {number[t]: r for t, r in g.ranges.items() if t in number}
     imported.weight_scales = {

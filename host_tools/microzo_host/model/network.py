@@ -8,13 +8,16 @@ with O = I * multiplier and output o reading input o // multiplier, dense
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
 WEIGHTED = ("conv", "depthwise", "dense")
 POOLS = ("avgpool", "maxpool", "globalpool")
-TWO = ("add", "mul", "concat")
-KINDS = (*WEIGHTED, *POOLS, *TWO, "pad", "function")
+TWO = ("add", "sub", "mul", "concat")
+KINDS = (*WEIGHTED, *POOLS, *TWO, "pad", "channels", "mean", "function")
+# Their output has the quantization of their input.
+KEPT = (*POOLS, "pad", "channels")
 ACTIVATIONS = {"none": (-np.inf, np.inf), "relu": (0.0, np.inf), "relu6": (0.0, 6.0)}
 
 
@@ -32,8 +35,10 @@ class BatchNorm:
 @dataclasses.dataclass
 class Layer:
     """One operator. ``pads`` are top, bottom, left, right; ``kernel``, ``stride``, ``dilation``
-    (h, w). Negative pads of a ``pad`` cut off. ``axis`` of a ``concat``: 0 rows, 1 columns, 2
-    channels. ``function`` of a ``function`` layer takes and gives an array, value by value."""
+    (h, w). Negative pads of a ``pad`` cut off; ``channels`` pads channels by the last two.
+    ``axis`` of a ``concat``: 0 rows, 1 columns, 2 channels, 3 flat. ``function`` of a
+    ``function`` layer takes and gives an array, value by value. ``activation``: a name, or
+    (low, high)."""
 
     kind: str
     name: str
@@ -44,7 +49,7 @@ class Layer:
     kernel: tuple = (1, 1)
     stride: tuple = (1, 1)
     pads: tuple = (0, 0, 0, 0)
-    activation: str = "none"
+    activation: object = "none"
     dilation: tuple = (1, 1)
     axis: int = 2
     function: object = None
@@ -96,7 +101,7 @@ def _output_shape(layer, known):
         raise ValueError(
             f"layer {layer.name!r} has unknown kind {layer.kind!r}: use one of {', '.join(KINDS)}"
         )
-    if layer.activation not in ACTIVATIONS:
+    if not isinstance(layer.activation, tuple) and layer.activation not in ACTIVATIONS:
         raise ValueError(
             f"layer {layer.name!r} has unknown activation {layer.activation!r}: "
             f"use one of {', '.join(ACTIVATIONS)}"
@@ -114,6 +119,8 @@ def _output_shape(layer, known):
         return h, w, c
     if layer.kind == "pad":
         return h + layer.pads[0] + layer.pads[1], w + layer.pads[2] + layer.pads[3], c
+    if layer.kind == "channels":
+        return h, w, c + layer.pads[2] + layer.pads[3]
     if layer.kind == "globalpool":
         return 1, 1, c
     if layer.kind == "dense":
@@ -146,6 +153,8 @@ def _output_shape(layer, known):
 
 def _joined(layer, first, second):
     """Shape of a layer of two inputs; the second of a sum or product may be spread."""
+    if layer.kind == "concat" and layer.axis == 3:
+        return 1, 1, math.prod(first) + math.prod(second)
     if layer.kind == "concat":
         shape = list(first)
         shape[layer.axis] += second[layer.axis]
@@ -154,7 +163,9 @@ def _joined(layer, first, second):
         shape = first
         fits = second[:2] in (first[:2], (1, 1)) and second[2] in (first[2], 1)
     if not fits:
-        verb = {"add": "adds", "mul": "multiplies", "concat": "joins"}[layer.kind]
+        verb = {"add": "adds", "sub": "subtracts", "mul": "multiplies", "concat": "joins"}[
+            layer.kind
+        ]
         raise ValueError(
             f"layer {layer.name!r} {verb} {first} and {second}: both inputs need one shape"
         )
@@ -189,14 +200,22 @@ def apply(layer, x, other=None):
         raise ValueError(f"layer {layer.name!r} still has BatchNorm: call fold() first")
     if layer.kind == "add":
         out = x + other
+    elif layer.kind == "sub":
+        out = x - other
     elif layer.kind == "mul":
         out = x * other
+    elif layer.kind == "concat" and layer.axis == 3:
+        out = np.concatenate([v.reshape(len(v), 1, 1, -1) for v in (x, other)], 3)
     elif layer.kind == "concat":
         out = np.concatenate([x, other], layer.axis + 1)
     elif layer.kind == "function":
         out = layer.function(x.astype(np.float64))
     elif layer.kind == "pad":
         out = padded(x, layer.pads, 0.0)
+    elif layer.kind == "channels":
+        out = padded(x.transpose(0, 1, 3, 2), (0, 0, *layer.pads[2:]), 0.0).transpose(0, 1, 3, 2)
+    elif layer.kind == "mean":
+        out = windows(x, layer.kernel, layer.stride).mean(axis=(4, 5))
     elif layer.kind == "globalpool":
         out = x.mean(axis=(1, 2), keepdims=True)
     elif layer.kind in POOLS:
@@ -208,7 +227,13 @@ def apply(layer, x, other=None):
         x = padded(x, layer.pads, 0.0)
         deep = layer.kind == "depthwise"
         out = correlate(x, layer.weight, layer.stride, deep, layer.dilation) + layer.bias
-    return np.clip(out, *ACTIVATIONS[layer.activation]).astype(np.float32)
+    return np.clip(out, *limits(layer)).astype(np.float32)
+
+
+def limits(layer):
+    """(low, high) of a layer's activation."""
+    activation = layer.activation
+    return activation if isinstance(activation, tuple) else ACTIVATIONS[activation]
 
 
 def correlate(x, weight, stride, depthwise, dilation=(1, 1)):

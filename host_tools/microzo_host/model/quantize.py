@@ -23,7 +23,8 @@ NATS = 1 << 12  # logits are Q12
 KINDS = {
     "conv": L.CONV, "depthwise": L.DWCONV, "dense": L.DENSE,
     "avgpool": L.AVGPOOL, "globalpool": L.AVGPOOL,
-    "maxpool": L.MAXPOOL, "add": L.ADD, "pad": L.PAD,
+    "maxpool": L.MAXPOOL, "add": L.ADD, "sub": L.ADD, "mul": L.MUL, "concat": L.CONCAT,
+    "pad": L.PAD, "channels": L.PAD, "mean": L.MEAN, "function": L.LUT,
 }  # fmt: skip
 
 
@@ -107,7 +108,7 @@ def _activation_ranges(net, calib_x, percentile):
     tensors = network.forward(net, calib_x / np.float32(255))
     result = [(_f32(INPUT_SCALE), INPUT_ZP)]
     for layer, values in zip(net.layers, tensors[1:], strict=True):
-        if layer.kind in network.POOLS or layer.kind == "pad":
+        if layer.kind in network.KEPT:
             result.append(result[layer.inputs[0]])
             continue
         low = min(0.0, float(np.percentile(values, 100 - percentile)))
@@ -135,24 +136,38 @@ def _operator(net, index, ranges, scales):
         if layer.kind != "dense":
             op.k_h, op.k_w = layer.weight.shape[1:3]
             op.s_h, op.s_w = layer.stride
+            op.dil_h, op.dil_w = layer.dilation
         _quantize_weights(op, layer, in_scale, scales, out_scale)
     elif layer.kind == "globalpool":
         op.k_h, op.k_w = op.s_h, op.s_w = shape[:2]
     elif layer.kind in network.POOLS:
         (op.k_h, op.k_w), (op.s_h, op.s_w) = layer.kernel, layer.stride
-    elif layer.kind == "add":
-        _add_multipliers(op, layer, in_scale, ranges, out_scale)
+    elif layer.kind == "mean":
+        (op.k_h, op.k_w), (op.s_h, op.s_w) = layer.kernel, layer.stride
+        count = layer.kernel[0] * layer.kernel[1]
+        op.mult, op.shift = intforward.multiplier(in_scale / (out_scale * count))
+    elif layer.kind == "channels":
+        h, w, c = shape
+        op.in_h, op.in_w, op.in_c = h * w, c, 1
+        op.out_h, op.out_w, op.out_c = h * w, out_shape[2], 1
+    elif layer.kind == "function":
+        values = (np.arange(-128, 128) - in_zp) * in_scale
+        real = np.clip(layer.function(values), *network.limits(layer)) / out_scale
+        op.weight = np.clip(np.rint(real) + out_zp, -128, 127).astype(np.int8)
+        op.act_min, op.act_max = -128, 127
+    elif layer.kind in network.TWO:
+        _second(op, net, layer, in_scale, ranges, out_scale)
     return op
 
 
 def _activation(layer, scale, zero_point):
     """int8 clamp range that stands for the activation function."""
-    low, high = network.ACTIVATIONS[layer.activation]
+    low, high = network.limits(layer)
     clamp = [-128, 127]
     if low > -math.inf:
-        clamp[0] = zero_point
+        clamp[0] = max(-128, min(127, zero_point + round(low / scale)))
     if high < math.inf:
-        clamp[1] = min(127, zero_point + round(high / scale))
+        clamp[1] = max(clamp[0], min(127, zero_point + round(high / scale)))
     return clamp
 
 
@@ -197,13 +212,26 @@ def _emit_logits(op, in_scale, scales):
     op.lmults, op.lshifts = _multipliers(in_scale * scales * NATS)
 
 
-def _add_multipliers(op, layer, in_scale, ranges, out_scale):
+def _second(op, net, layer, in_scale, ranges, out_scale):
+    """The second operand of a sum, difference, product or concatenation."""
     other_scale, op.in2_zp = ranges[layer.inputs[1]]
     op.in2 = layer.inputs[1]
+    first, second = (net.shapes[i] for i in layer.inputs)
+    if layer.kind == "concat":
+        if layer.axis == 3:
+            op.in_h, op.in_w, op.in_c = 1, 1, math.prod(first)
+        return
+    op.flags |= L.SPREAD_HW if second[:2] != first[:2] else 0
+    op.flags |= L.SPREAD_C if second[2] != first[2] else 0
+    if layer.kind == "mul":
+        op.mult, op.shift = intforward.multiplier(in_scale * other_scale / out_scale)
+        return
     top = 2 * max(in_scale, other_scale)
     op.mult1, op.shift1 = intforward.multiplier(in_scale / top)
     op.mult2, op.shift2 = intforward.multiplier(other_scale / top)
     op.mult, op.shift = intforward.multiplier(top / ((1 << 20) * out_scale))
+    if layer.kind == "sub":
+        op.mult2 = -op.mult2
 
 
 def store_statistics(model, calib_x):
@@ -253,8 +281,8 @@ def _freeze(op, least):
     op.b_max, op.abs_sum = least, modelfile.abs_sum(op)
     if modelfile.fraction_bits(op) < 0:
         raise ValueError(
-            f"layer {op.name!r} may overflow 32-bit sums with its {op.row} weights a channel and "
-            f"biases up to {least}: put a pooling layer before it, or scale its weights up"
+            f"layer {op.name!r} can overflow 32-bit sums with its {op.row} weights a channel and "
+            f"biases up to {least}: put a pooling layer before it"
         )
 
 

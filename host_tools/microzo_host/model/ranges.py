@@ -31,6 +31,46 @@ def quantization(low, high):
     return scale, int(np.clip(round(-128 - low / scale), -128, 127))
 
 
+def ties(net):
+    """For every tensor the first of those that have its range: pools and pads keep their
+    source's, what is joined shares one."""
+    first = list(range(len(net.layers) + 1))
+
+    def root(t):
+        while first[t] != t:
+            t = first[t]
+        return t
+
+    for i, layer in enumerate(net.layers):
+        if layer.kind in network.KEPT or layer.kind == "concat":
+            for t in layer.inputs:
+                a, b = sorted((root(t), root(i + 1)))
+                first[b] = a
+    return [root(t) for t in range(len(first))]
+
+
+def missing(net, given):
+    """Tensors, one of each that are tied, whose range is not ``given``."""
+    first = ties(net)
+    known = {first[t] for t in given}
+    return [t for t in sorted(set(first)) if t not in known]
+
+
+def all_of(net, real, given, method):
+    """[(scale, zero point)] of every tensor: ``given`` where it is there, else by ``method``."""
+    first = ties(net)
+    known = {}
+    for t in sorted(given):
+        known.setdefault(first[t], given[t])
+    if real is not None and any(t not in known for t in first):
+        ends = choose(net, real, method)
+        for t in set(first) - set(known):
+            low = min(ends[i][0] for i, f in enumerate(first) if f == t)
+            high = max(ends[i][1] for i, f in enumerate(first) if f == t)
+            known[t] = quantization(low, high)
+    return [known[t] for t in first]
+
+
 def _batches(net, real):
     for start in range(0, len(real), BATCH):
         yield network.forward(net, real[start : start + BATCH])
