@@ -8,10 +8,13 @@ import math
 
 import numpy as np
 
+from ..model import network
 from . import float_layers, orders
 from .float_graph import View, layer_name
 from .problems import Unsupported
 
+# Layers whose output is clamped for nothing.
+CLAMPING = (*network.WEIGHTED, *network.POOLS, "add", "sub", "mul", "mean")
 ACTIVATIONS = {(0.0, np.inf): "relu", (0.0, 6.0): "relu6", (-np.inf, np.inf): "none"}
 
 
@@ -96,6 +99,10 @@ BINARY = {
     "Div": lambda a, b: a / np.where(b == 0, 1e-30, b),
     "Pow": lambda a, b: np.power(a, b),
 }  # fmt: skip
+COMPARISONS = {
+    "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "Less": np.less,
+    "LessOrEqual": np.less_equal, "Equal": np.equal,
+}  # fmt: skip
 
 
 def unary(g, node):
@@ -123,7 +130,7 @@ def activation(g, node):
     name = ACTIVATIONS.get((low, high), (low, high))
     view = g.raw(node.inputs[0])
     layer = g.writer(node.inputs[0])
-    if layer is not None:
+    if layer is not None and layer.kind in CLAMPING:
         layer.activation = name
         g.alias(node)
     elif view.curve is not None:
@@ -166,7 +173,7 @@ def arithmetic(g, node):
             return
     if value.size != 1:
         raise Unsupported(f"with a constant of shape {value.shape} (use one number)")
-    number, function = float(value.reshape(-1)[0]), BINARY[node.kind]
+    number, function = float(value.reshape(-1)[0]), (BINARY | COMPARISONS)[node.kind]
     if swapped:
         _curve(g, node, name, lambda f: lambda x: function(np.full_like(x, number), f(x)))
     else:
@@ -197,13 +204,36 @@ def _together(g, node, first, second):
         return False
     if node.kind == "Add" and a.curve is None and b.curve is None:
         return False
-    function = BINARY[node.kind]
+    function = (BINARY | COMPARISONS)[node.kind]
     one, two = (v.curve or (lambda x: x) for v in (a, b))
     g.shared.add(a.tensor)
     g.views[node.outputs[0]] = View(
         a.tensor, a.shape, a.order, lambda x: function(one(x), two(x)), layer_name(node)
     )
     return True
+
+
+def where(g, node):
+    """Where: one of two functions of one activation, or of constants."""
+    base, parts = None, []
+    for name in node.inputs:
+        if name in g.constants:
+            value = np.asarray(g.constants[name])
+            if value.size != 1:
+                raise Unsupported(f"with a constant of shape {value.shape} (use one number)")
+            parts.append(lambda x, v=value.reshape(-1)[0]: np.full(x.shape, v))
+            continue
+        view = g.raw(name)
+        if base is not None and (view.tensor, view.shape) != (base.tensor, base.shape):
+            raise Unsupported("of several activations (use sums, products or maxima)")
+        base = view
+        g.shared.add(view.tensor)
+        parts.append(view.curve or (lambda x: x))
+    test, one, two = parts
+    g.views[node.outputs[0]] = View(
+        base.tensor, base.shape, base.order,
+        lambda x: np.where(test(x), one(x), two(x)), layer_name(node),
+    )  # fmt: skip
 
 
 def _two(g, node, first, second):

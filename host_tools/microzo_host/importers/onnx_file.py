@@ -58,16 +58,21 @@ def read(path):
             f"{path} is larger than {MAX_FILE >> 20} MB: no board can hold such a model"
         )
     with open(path, "rb") as file:
-        return parse(file.read(), path)
+        return parse(file.read(), path, os.path.dirname(path) or ".")
 
 
-def parse(raw, path):
-    """As read(), from bytes; ``path`` only names the file in errors."""
+def parse(raw, path, folder=None):
+    """As read(), from bytes; ``path`` only names the file in errors.
+
+    ``folder``: where files of weights lie that the model names, as torch.export writes them.
+    """
     onnx = package()
     try:
         model = onnx.load_model_from_string(raw)
     except Exception:
         raise ValueError(f"{path} is no ONNX file or is damaged: export it again") from None
+    if folder is not None:
+        _load_beside(onnx, model, path, folder)
     graph = model.graph
     if not graph.node:
         raise ValueError(f"{path} is no ONNX file with a network in it: export it again")
@@ -83,6 +88,28 @@ def parse(raw, path):
         ) from None
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     return Graph(nodes, constants, inputs, [v.name for v in graph.output], opset)
+
+
+def _load_beside(onnx, model, path, folder):
+    """Take the weights of a model from the files beside it."""
+    names = set()
+    for tensor in model.graph.initializer:
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            names.update(e.value for e in tensor.external_data if e.key == "location")
+    if not names:
+        return
+    for name in sorted(names):
+        if os.path.basename(name) != name or not os.path.isfile(os.path.join(folder, name)):
+            raise ValueError(
+                f"{path} keeps its weights in {name!r}, which is not beside it: copy both files, "
+                f"or export with external_data=False"
+            )
+        if os.path.getsize(os.path.join(folder, name)) > MAX_FILE:
+            raise ValueError(f"{name} is larger than {MAX_FILE >> 20} MB: no board can hold it")
+    try:
+        onnx.load_external_data_for_model(model, folder)
+    except Exception:
+        raise ValueError(f"{path} and its weights do not fit: export it again") from None
 
 
 def evaluate(node, constants):
@@ -117,7 +144,7 @@ def evaluate(node, constants):
 
 def _array(onnx, tensor):
     if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        raise ValueError(f"{tensor.name!r} lies in another file")
+        raise ValueError(f"{tensor.name!r} lies in another file, give the path of both")
     if any(n < 0 for n in tensor.dims) or math.prod(tensor.dims) > MAX_ELEMENTS:
         raise ValueError(f"{tensor.name!r} has shape {list(tensor.dims)}")
     array = onnx.numpy_helper.to_array(tensor)

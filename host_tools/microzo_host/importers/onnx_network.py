@@ -17,6 +17,8 @@ HANDLERS = {
     **dict.fromkeys(float_functions.BINARY, float_functions.arithmetic),
     **dict.fromkeys(float_functions.CURVES, float_functions.unary),
     **dict.fromkeys(("Relu", "Clip"), float_functions.activation),
+    **dict.fromkeys(float_functions.COMPARISONS, float_functions.arithmetic),
+    "Where": float_functions.where,
     "PRelu": float_functions.prelu,
     **dict.fromkeys(("MaxPool", "AveragePool"), float_views.pool),
     **dict.fromkeys(
@@ -65,7 +67,11 @@ CURES = {
     "ai.onnx.ml.SVMClassifier": "train an MLPClassifier: microzo runs networks",
 }
 OTHERWISE = "PyTorch: Conv, Linear, pools, activations, sums, cat; see docs/import.md"
-PASSED = "QuantizeLinear DequantizeLinear Identity Sub Div Mul Add Relu Clip Cast".split()
+PASSED = {
+    *"QuantizeLinear DequantizeLinear Identity Relu Clip Cast PRelu Slice Split Concat".split(),
+    *float_functions.BINARY,
+    *float_functions.CURVES,
+}
 IMAGE = ("Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Pad")
 
 
@@ -207,7 +213,7 @@ def _source(g):
     identity = np.arange(int(np.prod(dims)), dtype=np.int32)
     if len(dims) == 1:
         g.source(name, (1, 1, *dims), identity, (1, *dims))
-    elif _first_reader(g, name) not in IMAGE:
+    elif not _reads_image(g, name):
         g.source(name, (*(1,) * (3 - len(dims)), *dims), identity, (1, *dims))
     else:
         ours = (1, dims[1], dims[0]) if len(dims) == 2 else (dims[1], dims[2], dims[0])
@@ -215,14 +221,18 @@ def _source(g):
     return dims
 
 
-def _first_reader(g, name):
-    """Kind of the first operator that does something with the input."""
-    for _ in range(8):
-        node = next(iter(g.readers.get(name, ())), None)
-        if node is None or node.kind not in PASSED:
-            return node.kind if node else ""
-        name = node.outputs[0]
-    return ""
+def _reads_image(g, name):
+    """Whether an operator on images is the first that minds how the input lies."""
+    names, seen = [name], set()
+    while names and len(seen) < 64:
+        name = names.pop()
+        for node in g.readers.get(name, ()):
+            if node.kind in IMAGE:
+                return True
+            if node.kind in PASSED and node.outputs[0] not in seen:
+                seen.add(node.outputs[0])
+                names += node.outputs
+    return False
 
 
 def _needed(graph, target):
@@ -244,7 +254,8 @@ def _cut(g, last, imported):
             continue
         pads = tuple(a + b for a, b in zip(before.pads, layer.pads))
         kernel = layer.kernel if layer.weight is None else layer.weight.shape[1:3]
-        fits = max(pads[:2]) < kernel[0] and max(pads[2:]) < kernel[1]
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, layer.dilation)]
+        fits = max(pads[:2]) < reach[0] and max(pads[2:]) < reach[1] and min(before.pads) >= 0
         if layer.kind in ("conv", "depthwise") and fits:
             layer.pads, layer.inputs = pads, before.inputs
     needed, tensors = set(), [last]
