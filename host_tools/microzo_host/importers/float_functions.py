@@ -221,7 +221,7 @@ def where(g, node):
             value = np.asarray(g.constants[name])
             if value.size != 1:
                 raise Unsupported(f"with a constant of shape {value.shape} (use one number)")
-            parts.append(lambda x, v=value.reshape(-1)[0]: np.full(x.shape, v))
+            parts.append(_constant(value.reshape(-1)[0]))
             continue
         view = g.raw(name)
         if base is not None and (view.tensor, view.shape) != (base.tensor, base.shape):
@@ -296,3 +296,7 @@ def prelu(g, node):
         bias=np.zeros(shape[2], np.float32),
     )  # fmt: skip
     g.emit(node, "add", (above, below), shape, view.shape, view.order)
+
+
+def _constant(value):
+    return lambda x: np.full(x.shape, value)
