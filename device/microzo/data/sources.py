@@ -155,18 +155,21 @@ class Dataset:
 
 
 def _check_sample(name, shape, length, model):
-    if length != model.sample_len:
-        from ..net import words as L
+    from ..net import words as L
 
+    takes = tuple(model.plan[L.NET_IN_H : L.NET_IN_C + 1])
+    # A flat sample has no order; (28, 28) is (28, 28, 1).
+    other = len(shape) > 1 and [n for n in shape if n > 1] != [n for n in takes if n > 1]
+    if length != model.sample_len or other:
         raise ValueError(
-            "%s has samples of %d bytes %s, the model takes %d x %d x %d"
+            "%s has samples of %d bytes %s, the model takes %d x %d x %d (rows, columns, channels)"
             % (
                 name,
                 length,
                 shape,
-                model.plan[L.NET_IN_H],
-                model.plan[L.NET_IN_W],
-                model.plan[L.NET_IN_C],
+                takes[0],
+                takes[1],
+                takes[2],
             )
         )
 

@@ -12,7 +12,8 @@ import sys
 import click
 
 COMMANDS = (
-    "quantize import compare plan push run pull eval replay simulate boards doctor romfs"
+    "quantize import show encode compare plan push run pull eval replay simulate boards doctor "
+    "romfs"
 ).split()
 
 

@@ -40,12 +40,21 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
     finish.limits(model, problems)
     problems.raise_if_any()
     if real is not None:
-        raw = finish.samples(model, calib, model.scales[0])
+        raw = finish.samples(model, calib)
         quantize.store_statistics(model, raw)
         notes += _weak_layers(model, net, raw[:CHECKED])
-    model.metadata = finish.metadata(model, "onnx", notes, task="classification")
+    model.metadata = finish.metadata(
+        model, "onnx", notes, _foreign(imported), task="classification"
+    )
     modelfile.check(model, path)
     return model
+
+
+def _foreign(imported):
+    """(shape of a sample of the file, which of its values each of ours is)"""
+    order = np.empty(len(imported.order), np.int64)
+    order[imported.order] = np.arange(len(order))
+    return imported.file_shape, order
 
 
 def _sides(shape):

@@ -135,7 +135,7 @@ def from_graph(graph, path, calib=None):
     _describe(model, lowering, problems)
     problems.raise_if_any()
     if calib is not None:
-        raw = finish.samples(model, calib, model.scales[model.in_tensor])
+        raw = finish.samples(model, calib)
         quantize.store_statistics(model, raw)
     modelfile.check(model, path)
     return model
@@ -167,7 +167,10 @@ def _describe(model, lowering, problems):
         for kind in core.dropped
         if kind in ends.CLASSIFIERS
     ]
+    foreign = None
     if core.order is not None:
+        shape = lowering.graph.tensors[lowering.graph.inputs[0]].shape
+        foreign = tuple(shape[1:]), core.order
         notes.append(f"samples are given as (h, w, c) = {(model.in_h, model.in_w, model.in_c)}")
     regression = not core.dropped_classifier and (
         model.classes == model.in_h * model.in_w * model.in_c
@@ -183,7 +186,7 @@ def _describe(model, lowering, problems):
     except ValueError as error:
         problems.add(f"its logits cannot be scaled: {error}")
     model.metadata = finish.metadata(
-        model, "tflite", notes,
+        model, "tflite", notes, foreign,
         task="regression" if regression else "classification",
         tensors=lowering.sources,
     )  # fmt: skip

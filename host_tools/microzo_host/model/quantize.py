@@ -7,6 +7,7 @@ stored for realign, the covariance of the input's patches for refilter, with the
 limits and perturbation sizes that training uses.
 """
 
+import json
 import math
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from microzo.net import words as L
 
 from ..reference import intforward
+from . import encode, network, patches
 from . import file as modelfile
-from . import network, patches
 
 PERCENTILE = 99.99  # of a tensor's calibration values; the rest saturates
 INPUT_SCALE, INPUT_ZP = 1 / 255, -128  # raw sample 0..255 is real 0..1
@@ -50,7 +51,8 @@ def quantize(net, calib_x, percentile=PERCENTILE, metadata=None):
                 f"layer {layer.name!r} has weights that are no numbers: train it again"
             )
     model = build(net, _activation_ranges(net, calib_x, percentile))
-    model.metadata = dict(metadata or {}, name=net.name)
+    described = json.dumps(encode.described(model))
+    model.metadata = dict(metadata or {}, name=net.name, input=described)
     store_statistics(model, calib_x)
     modelfile.check(model, net.name)
     return model
