@@ -5,7 +5,10 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-DTYPES = {"INT16": np.int16, "INT8": np.int8, "INT32": np.int32, "UINT8": np.uint8, "FLOAT32": np.float32}
+DTYPES = {
+    "INT16": np.int16, "INT8": np.int8, "INT32": np.int32, "UINT8": np.uint8,
+    "FLOAT32": np.float32,
+}  # fmt: skip
 OPTIONS = {
     "CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
     "FULLY_CONNECTED": "FullyConnectedOptions", "ADD": "AddOptions", "SUB": "SubOptions",
@@ -15,7 +18,7 @@ OPTIONS = {
     "LEAKY_RELU": "LeakyReluOptions", "STRIDED_SLICE": "StridedSliceOptions",
     "PACK": "PackOptions", "GATHER": "GatherOptions", "REDUCE_PROD": "ReducerOptions",
     "REDUCE_MAX": "ReducerOptions", "GELU": "GeluOptions", "SPLIT": "SplitOptions",
-    "BATCH_MATMUL": "BatchMatMulOptions",
+    "BATCH_MATMUL": "BatchMatMulOptions", "SHAPE": "ShapeOptions",
 }  # fmt: skip
 VERSIONS = {
     "CONV_2D": 3,
@@ -26,6 +29,7 @@ VERSIONS = {
     "HARD_SWISH": 1,
     "RELU_N1_TO_1": 1,
     "SHAPE": 1,
+    "EXPAND_DIMS": 1,
     "GATHER": 1,
     "PACK": 2,
     "SELECT_V2": 1,

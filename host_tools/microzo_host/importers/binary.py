@@ -80,7 +80,7 @@ def _transposed(lowering, node, kind):
         return None
     fields = {"in2": second.tensor, "in2_zp": second.zero_point}
     op = lowering.emit(node, kind, shape, shape, **fields)
-    lowering.views[node.outputs[0]].order = first.order
+    lowering.reorder(node.outputs[0], first.order)
     return op
 
 
@@ -169,7 +169,7 @@ def _concatenate_transposed(lowering, node, mapped, along):
         raise Unsupported("joins activations of different orders (export channels last)")
     shapes = [m[0] for m in mapped]
     counts = _chain(lowering, node, shapes, axes[along])
-    lowering.views[node.outputs[0]].order = orders.in_place(orders.moved(axes, counts))
+    lowering.reorder(node.outputs[0], orders.in_place(orders.moved(axes, counts)))
 
 
 def _chain(lowering, node, shapes, axis):

@@ -157,7 +157,7 @@ def _resize(lowering, node, out, shape, axes, starts, counts, steps=(1, 1, 1), s
         source = out
     if order is not None:
         moved = orders.moved(axes, tuple(map(int, counts)))
-        lowering.views[out].order = orders.in_place(moved)
+        lowering.reorder(out, orders.in_place(moved))
 
 
 def _stages(shape, starts, spans, steps):

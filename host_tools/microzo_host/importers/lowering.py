@@ -170,7 +170,7 @@ class Lowering:
         op = self._append(L.LUT, view, shape, shape)
         op.weight, op.out_zp = view.table, int(result.zero_points[0])
         self._finish(op, number, result, shape, True)
-        self.views[number].order = view.order
+        self.reorder(number, view.order)
 
     def plain(self, number):
         """As view(), for a reader that takes values in their places only."""
@@ -246,6 +246,12 @@ class Lowering:
             joined = self.emit_part(joined, out, L.CONCAT, (h, w, i * c), (h, w, (i + 1) * c))
             joined.in2, joined.in2_zp = part.out, part.out_zp
         self.finish(joined, out)
+
+    def reorder(self, number, order):
+        """The activation that was just made is read in another order than ours."""
+        self.views[number].order = order
+        if order is not None:
+            self.sources[-1] = None  # its values are not those of the file, place by place
 
     def finish(self, op, out):
         """The operator ``op``, made by emit_part(), writes ``out`` as it is."""

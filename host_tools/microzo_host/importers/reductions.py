@@ -53,7 +53,7 @@ def _emit(lowering, node, kind, shape, kernel, order):
     out_shape = shape[0] // kernel[0], shape[1] // kernel[1], shape[2]
     op = lowering.emit(node, kind, shape, out_shape)
     place(op, kernel, kernel, (0, 0, 0, 0))
-    lowering.views[node.outputs[0]].order = order
+    lowering.reorder(node.outputs[0], order)
     return op
 
 

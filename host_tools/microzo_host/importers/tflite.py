@@ -144,8 +144,8 @@ def from_graph(graph, path, calib=None):
 def _model(lowering, path):
     core, source = lowering.core, lowering.quantized(lowering.core.source)
     h, w, c = lowering.shape_in
-    view = lowering.views[core.target]
-    if any(view.pads) or view.tensor != lowering.ops[-1].out:
+    view = lowering.view(core.target)
+    if any(view.pads) or view.order is not None or view.tensor != lowering.ops[-1].out:
         raise ValueError(f"{path} does not end in a layer: give a whole network")
     return modelfile.Model(
         h, w, c,
