@@ -10,6 +10,8 @@ from ..model import encode, quantize
 from ..model import file as modelfile
 from ..reference import intforward
 
+TWO_CLASSES = "labels are 0 and 1, its input is the logit of class 1"
+SEVERAL_LABELS = "microzo trains one class a sample, not several labels"
 ONE_OUTPUT = (
     "it has one output and no sigmoid: evaluation and training need classes; for two classes "
     "end it with a sigmoid, labels 0 and 1"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..model import correct, quantize, ranges
 from ..model import file as modelfile
-from ..model import quantize, ranges
 from ..reference import compare
 from . import finish
 from .onnx_network import import_network
@@ -35,12 +35,19 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
             table = _table(low, high, *given[0])
     chosen = ranges.all_of(net, real, given, method)
     model = quantize.build(net, chosen, imported.weight_scales, table)
-    notes = [f"{kind} at the end is left out: the loss takes logits" for kind in imported.dropped]
+    notes = [_instead(model, kind) for kind in imported.dropped]
+    if model.classes == 1:
+        notes.append(finish.ONE_OUTPUT)
+    if real is not None:
+        model.metadata = finish.metadata(model, "onnx", notes, _foreign(imported))
+        raw = finish.samples(model, calib)
+        if not imported.ranges:
+            correct.biases(model, net, raw, real)
     problems = Problems(path)
     finish.limits(model, problems)
     problems.raise_if_any()
+    notes += [finish.FROZEN.format(op.name, op.row) for op in model.ops if op.abs_sum]
     if real is not None:
-        raw = finish.samples(model, calib)
         quantize.store_statistics(model, raw)
         notes += _weak_layers(model, net, raw[:CHECKED])
     model.metadata = finish.metadata(
@@ -48,6 +55,15 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
     )
     modelfile.check(model, path)
     return model
+
+
+def _instead(model, kind):
+    """What takes the place of a classifier that is left out."""
+    if kind != "Sigmoid":
+        return f"{kind} at the end is left out: the loss takes logits"
+    if model.classes == 2 and not model.ops[-1].weight[0].any():
+        return f"{kind} at the end is left out: {finish.TWO_CLASSES}"
+    return f"{kind} at the end is left out: {finish.SEVERAL_LABELS}"
 
 
 def _foreign(imported):

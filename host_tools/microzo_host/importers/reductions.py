@@ -10,6 +10,8 @@ from .lowering import hwc
 from .problems import Unsupported
 from .weighted import activation, check_size, image, place, window
 
+MOST = 1 << 20  # values of a tensor whose order is looked at one by one
+
 
 def pool(lowering, node):
     """AVERAGE_POOL_2D and MAX_POOL_2D."""
@@ -71,13 +73,25 @@ def _reduced(lowering, node):
     view = lowering.view(node.inputs[0])
     if any(view.pads):
         raise Unsupported("reads what a PAD made (pad before a convolution)")
-    order = np.arange(x.size) if view.order is None else view.order
-    readings = hwc(x), lowering.shapes[view.tensor]
-    found = orders.reduction(order, x.shape, axes, readings)
+    found = _in_place(lowering, node, axes) if view.order is None else None
+    if found is None and x.size <= MOST:
+        order = np.arange(x.size) if view.order is None else view.order
+        readings = hwc(x), lowering.shapes[view.tensor]
+        found = orders.reduction(order, x.shape, axes, readings)
     if found is None:
         raise Unsupported(
             f"reduces axes {axes} of {x.shape} (reduce rows, columns or channels: "
             f"GlobalAveragePooling, GlobalMaxPooling)"
         )
     shape, kernel, places = found
-    return shape, kernel, orders.in_place(places)
+    return shape, kernel, None if places is None else orders.in_place(places)
+
+
+def _in_place(lowering, node, axes):
+    """What orders.reduction() gives for rows and columns of a tensor that lies as ours."""
+    (h, w, c), places = lowering.axes(node.inputs[0])
+    x = lowering.tensor(node.inputs[0])
+    reduced = {places[a] for a in axes if x.shape[a] > 1}
+    if not reduced <= {0, 1}:
+        return None
+    return (h, w, c), (h if 0 in reduced else 1, w if 1 in reduced else 1), None

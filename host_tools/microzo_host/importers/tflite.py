@@ -197,8 +197,8 @@ def _instead(model, kind):
     if kind != "LOGISTIC":
         return "the loss takes logits"
     if model.classes == 2 and not model.ops[-1].weight[0].any():
-        return "labels are 0 and 1, its input is the logit of class 1"
-    return "microzo trains one class a sample, not several labels"
+        return finish.TWO_CLASSES
+    return finish.SEVERAL_LABELS
 
 
 def _logits(model, lowering, regression):
