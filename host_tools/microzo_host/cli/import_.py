@@ -42,7 +42,7 @@ def command(file, out, calib, ranges, input_range, classes, force, json_file):
     """Import FILE (.tflite, quantized to int8, or .onnx) as OUT."""
     refuse_existing(out, force)
     for name, value in (("--ranges", ranges), ("--input-range", input_range)):
-        if value and file.lower().endswith(".tflite"):
+        if value and file.lower().endswith(importers.TFLITE):
             raise click.BadParameter(f"{name} is for .onnx files, a .tflite file has its ranges")
     samples = None if calib is None else checks.array(calib)
     model = importers.import_model(file, samples, ranges or "mse", input_range or (0.0, 1.0))

@@ -100,7 +100,7 @@ def _combined(node, sources, values, y):
     a, b = values
     if all(t.dtype == "FLOAT32" for t in sources):
         return _floats(kind, a, b, act)
-    for t in (*sources, *((y,) if y.dtype == "INT8" else ())):
+    for t in (*sources, *(() if kind in COMPARISONS else (y,))):
         if t.dtype != "INT8" or t.scales is None or len(t.scales) != 1:
             raise Unsupported(
                 f"uses {t.name!r} of type {t.dtype} (convert with full integer int8)"
@@ -172,6 +172,10 @@ def _keep(lowering, node, view, table):
     """The output is a table over ``view``: into the clamp before it if it is one, else kept."""
     source, out = node.inputs[0], node.outputs[0]
     y = lowering.tensor(out)
+    if y.dtype == "INT8":
+        if table.dtype.kind not in "iu":
+            raise Unsupported("makes int8 of another type (convert it again)")
+        table = table.astype(np.int8)
     if y.dtype == "INT8" and not lowering.is_constant(source):
         low, high = int(table.min()), int(table.max())
         clamps = np.array_equal(table, np.clip(tables.INT8, low, high))
