@@ -41,7 +41,7 @@ def command(x, model, out, force, json_file):
     low, high = range_of(made)
     if share > MANY or levels < min(FEW, result.values):
         say(
-            f"warning: the model knows {low:g} to {high:g}: is this what it was trained on?",
+            f"warning: the model knows {low:.3g} to {high:.3g}: is this what it was trained on?",
             json_file,
         )
     report(

@@ -32,7 +32,7 @@ def command(model, json_file):
     )
     say(
         f"input: {made.in_h} x {made.in_w} x {made.in_c} (rows, columns, channels), bytes that "
-        f"stand for {low:g} to {high:g}, scale {made.scales[made.in_tensor]:g}, "
+        f"stand for {low:.3g} to {high:.3g}, scale {made.scales[made.in_tensor]:g}, "
         f"zero point {made.in_zp}",
         json_file,
     )
