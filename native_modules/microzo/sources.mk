@@ -1,7 +1,8 @@
 # The kernel files, for every shell.
 MICROZO_KERNELS = add.c base.c columns.c concat.c conv.c crc.c dense.c dwconv.c entry.c entry_net.c entry_node.c \
 	entry_stats.c entry_tools.c entry_train.c gradient.c layer.c loss.c mean.c mul.c net.c node.c output.c pack.c \
-	pad.c pass.c pool.c realign.c requant.c rng.c stats.c status.c update.c
+	pad.c pass.c pool.c realign.c requant.c rng.c stats.c status.c update.c \
+	window.c
 # Files with inner loops: speed before size.
 MICROZO_ARCH = dsp_pack sign_tables thumb1_dense thumb1_depthwise thumb1_gemm thumb2_dense thumb2_depthwise \
 	thumb2_gemm

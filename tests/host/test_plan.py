@@ -214,7 +214,7 @@ REFUSED = [
     (0, L.K_H, 0, "kernel or stride"),
     (0, L.S_W, 65536, "kernel or stride"), (0, L.S_W, 256, "output size"),
     (0, L.DIL_W, -1, "dilation is -1"), (0, L.DIL_H, 9, "output size"),
-    (6, L.DIL_H, 1, "dilation"),
+    (6, L.DIL_H, -1, "dilation"),
     (0, L.ABS_SUM, 5, "frozen and perturbed"), (0, L.P_T, -1, "padding is -1"),
     (0, L.IN_ZP, 200, "zero point"),
     (0, L.ACT_MIN, 127, "clamp range is empty"), (0, L.W_OFF, -4, "points outside"),

@@ -404,14 +404,6 @@ def _dilation(o, i):
     return max(o[L.DIL_H + i], 1) if o[L.KIND] <= L.DWCONV else 1
 
 
-def _moves(o):
-    """Bytes from a window to the next, and of the rows that a depthwise one expands."""
-    rows = 0
-    if o[L.KIND] == L.DWCONV:
-        rows = 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H]
-    return max(o[L.S_H] * o[L.IN_W] * o[L.IN_C], o[L.S_W] * o[L.IN_C], rows)
-
-
 def _check_shape(o):
     kind = o[L.KIND]
     good = L.CONV <= kind <= L.LUT
@@ -427,9 +419,10 @@ def _check_shape(o):
         good = good and (-65535 if kind == L.PAD else 0) <= o[i] <= 65535
     if kind <= L.DENSE:
         for i in (L.DIL_H, L.DIL_W):
-            good = good and 0 <= o[i] <= (0 if kind == L.DENSE else 65535)
-    good = good and _moves(o) < 1 << 24
-    if kind == L.AVGPOOL or kind == L.MAXPOOL or kind == L.MEAN:
+            good = good and 0 <= o[i] <= 65535
+    if kind == L.DWCONV:
+        good = good and 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H] < 1 << 24
+    elif kind > L.DENSE:
         good = good and o[L.K_H] * o[L.K_W] < 1 << 22
     for i in range(L.IN_ZP, L.ACT_MAX + 1):
         good = good and -128 <= o[i] <= 127

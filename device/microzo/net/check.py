@@ -112,17 +112,11 @@ def _validate_op(plan, i, shapes):
         within(word, -65535 if kind == L.PAD else 0, 65535, "padding")
     if kind <= L.DENSE:
         for word in (L.DIL_H, L.DIL_W):
-            within(word, 0, 0 if kind == L.DENSE else 65535, "dilation")
-    move = max(
-        plan[o + L.S_H] * plan[o + L.IN_W] * plan[o + L.IN_C], plan[o + L.S_W] * plan[o + L.IN_C]
-    )
-    if kind == L.DWCONV:
-        width = plan[o + L.IN_W] + plan[o + L.P_L] + plan[o + L.P_R]
-        move = max(move, 8 * width * plan[o + L.K_H])
-    if move >= _MAX_ELEMENTS:
-        _refuse(who + ": its stride or kernel is too large", "use a smaller one")
-    cells = plan[o + L.K_H] * plan[o + L.K_W]
-    if kind in (L.AVGPOOL, L.MAXPOOL, L.MEAN) and cells >= _MAX_CELLS:
+            within(word, 0, 65535, "dilation")
+    width = plan[o + L.IN_W] + plan[o + L.P_L] + plan[o + L.P_R]
+    if kind == L.DWCONV and 8 * width * plan[o + L.K_H] >= _MAX_ELEMENTS:
+        _refuse(who + ": its kernel is too large", "use a smaller one")
+    if kind > L.DENSE and plan[o + L.K_H] * plan[o + L.K_W] >= _MAX_CELLS:
         _refuse(who + ": a window has more than 2^22 values", "pool twice")
     for word in (L.IN_ZP, L.IN2_ZP, L.OUT_ZP, L.ACT_MIN, L.ACT_MAX):
         within(word, -128, 127, "zero point or clamp")

@@ -18,7 +18,6 @@ OP_FIELDS = {
 OP_FIELDS.update(in2=L.IN2, source=L.IN, source2=L.IN2, target=L.OUT)
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
 POOLS = (L.AVGPOOL, L.MAXPOOL)
-WINDOWED = (L.CONV, L.DWCONV)
 TWO_INPUTS = (L.ADD, L.MUL, L.CONCAT)
 
 
@@ -225,16 +224,11 @@ def check_shape(o):
         all(least <= v <= 65535 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range"
     )
     if o.kind in WEIGHTED:
-        most = 65535 if o.kind in WINDOWED else 0
-        require(all(0 <= v <= most for v in (o.dil_h, o.dil_w)), "a dilation is out of range")
-    o.dil_h, o.dil_w = (max(v, 1) if o.kind in WINDOWED else 1 for v in (o.dil_h, o.dil_w))
+        require(all(0 <= v <= 65535 for v in (o.dil_h, o.dil_w)), "a dilation is out of range")
+    o.dil_h, o.dil_w = (max(v, 1) if o.kind in WEIGHTED else 1 for v in (o.dil_h, o.dil_w))
     rows = 8 * (o.in_w + o.p_l + o.p_r) * o.k_h if o.kind == L.DWCONV else 0
-    require(
-        max(o.s_h * o.in_w * o.in_c, o.s_w * o.in_c, rows) < 1 << 24,
-        "a kernel or stride is too large",
-    )
-    pooled = o.k_h * o.k_w if o.kind in (*POOLS, L.MEAN) else 0
-    require(pooled < 1 << 22, "a window is too large")
+    cells = 0 if o.kind in WEIGHTED else o.k_h * o.k_w
+    require(rows < 1 << 24 and cells < 1 << 22, "a kernel is too large")
     require(
         all(-128 <= v <= 127 for v in (o.in_zp, o.in2_zp, o.out_zp, o.act_min, o.act_max)),
         "a zero point is out of range",

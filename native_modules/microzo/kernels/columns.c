@@ -124,8 +124,28 @@ static MZ_BUSY void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
     }
 }
 
+// Any window whose cells lie apart, a cell at a time.
+static MZ_RARE void gather_dilated(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+    int32_t left = ox * l->s_w - l->p_l;
+    int32_t y = oy * l->s_h - l->p_t;
+    for (int32_t ky = l->k_h; ky > 0; --ky, y += l->dil_h) {
+        int32_t x = left;
+        for (int32_t kx = l->k_w; kx > 0; --kx, x += l->dil_w, to += l->in_c) {
+            if (mz_within(y, 0, l->in_h - 1) && mz_within(x, 0, l->in_w - 1)) {
+                copy(l->in + (y * l->in_w + x) * l->in_c, l->in_c, to);
+            } else {
+                fill(to, l->in_c, l->in_zp);
+            }
+        }
+    }
+}
+
 // Any window: zero points where it leaves the image.
 static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
+    if (mz_dilated(l)) {
+        gather_dilated(l, oy, ox, to);
+        return;
+    }
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     int32_t row = l->k_w * l->in_c;
@@ -146,31 +166,6 @@ static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, 
         to += row;
     }
     fill(to, (l->k_h - wy.hi) * row, l->in_zp);
-}
-
-// Any window whose cells lie apart.
-static MZ_RARE void gather_dilated(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
-    mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
-    mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
-    for (int32_t ky = 0; ky < l->k_h; ++ky) {
-        int32_t row = (wy.at + (ky - wy.lo) * l->dil_h) * l->in_w + wx.at;
-        bool inside = ky >= wy.lo && ky < wy.hi;
-        for (int32_t kx = 0; kx < l->k_w; ++kx, to += l->in_c) {
-            if (inside && kx >= wx.lo && kx < wx.hi) {
-                copy(l->in + (row + (kx - wx.lo) * l->dil_w) * l->in_c, l->in_c, to);
-            } else {
-                fill(to, l->in_c, l->in_zp);
-            }
-        }
-    }
-}
-
-static MZ_RARE void gather_any(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to) {
-    if (mz_dilated(l)) {
-        gather_dilated(l, oy, ox, to);
-    } else {
-        gather_clipped(l, oy, ox, to);
-    }
 }
 
 // The expanded column of position (oy, ox) and, with `both`, of the next one.
@@ -196,8 +191,8 @@ static void expand(const columns_t *s, int32_t oy, int32_t ox, int32_t both, int
         if (next == l->out_w) {
             next = 0;
         }
-        gather_any(l, oy, ox, s->bytes);
-        gather_any(l, next ? oy : oy + both, next, s->bytes + l->k4);
+        gather_clipped(l, oy, ox, s->bytes);
+        gather_clipped(l, next ? oy : oy + both, next, s->bytes + l->k4);
     }
     mz_column_pair(s->bytes, s->bytes + l->k4, l->k4, l->in_zp, s->column, sums);
 }

@@ -86,7 +86,7 @@ static inline bool mz_has_weights(int32_t kind) {
 }
 
 static inline bool mz_dilated(const mz_layer_t *l) {
-    return l->dil_h > 1 || l->dil_w > 1;
+    return (l->dil_h | l->dil_w) > 1;
 }
 
 static inline bool mz_has_second(int32_t kind) {

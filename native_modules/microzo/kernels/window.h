@@ -19,17 +19,6 @@ static inline mz_window_t mz_window(int32_t out, int32_t stride, int32_t pad, in
 }
 
 // The same for a kernel whose cells lie `apart` image cells from one another.
-static inline mz_window_t mz_taps(int32_t out, int32_t stride, int32_t pad, int32_t k, int32_t in,
-    int32_t apart) {
-    mz_window_t window;
-    int32_t start = out * stride - pad;
-    if (apart == 1) {
-        return mz_window(out, stride, pad, k, in);
-    }
-    window.lo = mz_min((mz_max(-start, 0) + apart - 1) / apart, k);
-    window.hi = mz_max(mz_min((mz_max(in - start, 0) + apart - 1) / apart, k), window.lo);
-    window.at = start + window.lo * apart;
-    return window;
-}
+mz_window_t mz_taps(int32_t out, int32_t stride, int32_t pad, int32_t k, int32_t in, int32_t apart);
 
 #endif
