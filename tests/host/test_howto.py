@@ -7,6 +7,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import zipfile
 
 import pytest
 from click.testing import CliRunner
@@ -81,3 +82,12 @@ def test_class_names_travel_in_the_file(tmp_path, monkeypatch):
     wrong = f"import {DATA / 'edge-impulse.lite'} -o other.safetensors --classes a,b"
     result = CliRunner().invoke(cli.main, shlex.split(wrong))
     assert result.exit_code == 1 and "2 class names are given, the model has 3" in result.stderr
+
+
+def test_labels_inside_a_file_are_taken(tmp_path, monkeypatch):
+    """TFLite's metadata is a zip behind the network."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(DATA / "edge-impulse.lite", "net.tflite")
+    with zipfile.ZipFile("net.tflite", "a") as packed:
+        packed.writestr("labels.txt", "red\ngreen\nblue\n")
+    assert "3 classes: red, green, blue" in invoke("import net.tflite -o net.safetensors")

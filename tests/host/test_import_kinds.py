@@ -501,6 +501,7 @@ def wide():
 
 def recurrent():
     g = Graphs(35, [1, 6, 4])
+    g.b.tensor([0], 0.1, 0)  # LSTM layers keep tensors without values
     g.step("UNIDIRECTIONAL_SEQUENCE_LSTM", [g.x], g.activation([1, 6, 4]))
     g.dense(2)
     return g.pack()

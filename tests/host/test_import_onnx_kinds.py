@@ -1,6 +1,8 @@
 """ONNX operators of every kind: the float network is the file's, int8 keeps at least 35 dB."""
 
 import math
+import random
+import time
 
 import numpy as np
 import pytest
@@ -251,3 +253,26 @@ def test_weights_beside_the_file(tmp_path):
     (tmp_path / "net.onnx.data").unlink()
     with pytest.raises(ValueError, match=r"'net.onnx.data', which is not beside it"):
         import_model(path, x)
+
+
+def test_broken_files_give_one_sentence():
+    """Any byte altered: a network, or one sentence about the file, in bounded time."""
+    b = Builder(SHAPE, opset=18)
+    first = b.conv(4, 4, group=2)
+    b.op("HardSwish")
+    b.op("Concat", first, axis=1)
+    numbers = [b.constant(v, np.int64) for v in ([1], [6], [1])]
+    b.op("Slice", *numbers)
+    raw, rng, taken = classifier(b, 5).pack(), random.Random(3), 0
+    for _ in range(1500):
+        data = bytearray(raw)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        start = time.monotonic()
+        try:
+            importer.from_graph(onnx_file.parse(bytes(data), "net.onnx"), "net.onnx")
+            taken += 1
+        except ValueError as error:
+            assert str(error).startswith("net.onnx") and "\n" not in str(error)
+        assert time.monotonic() - start < 5
+    assert 0 < taken < 1500

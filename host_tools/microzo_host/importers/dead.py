@@ -26,6 +26,7 @@ def settle(op):
     low, high = reach(op)
     outputs = [_output(op, acc, op.mults, op.shifts) for acc in (low, high)]
     dead = (outputs[0] == outputs[1]) & (np.abs(op.bias.astype(np.int64)) >= LARGE)
+    dead &= (low >= -(1 << 31)) & (high < 1 << 31)  # else LiteRT's own sums overflow
     if dead.any():
         op.weight, op.bias = op.weight.copy(), op.bias.copy()
     alive = np.flatnonzero(~dead & (op.mults > 0))

@@ -124,11 +124,9 @@ def evaluate(node, constants):
         or len(inputs) < len(set(filter(None, node.inputs)))
     ):
         return None
-    sizes = [value.size for value in inputs.values()]
-    if node.kind == "ConstantOfShape":
-        sizes.append(
-            math.prod(max(int(n), 1) for n in next(iter(inputs.values())).reshape(-1)[:8])
-        )
+    values = [constants[name] for name in node.inputs if name]
+    sizes = [value.size for value in values]
+    sizes.append(_grown(node.kind, values))
     if sum(sizes) > MAX_FOLDED:
         return None
     onnx = package()
@@ -140,6 +138,19 @@ def evaluate(node, constants):
     }
     made = onnx.helper.make_node(node.kind, node.inputs, node.outputs, **attributes)
     return np.asarray(ReferenceEvaluator(made).run(None, inputs)[0])
+
+
+def _grown(kind, values):
+    """How many values an operator makes of few, at least."""
+    numbers = [float(n) for n in np.asarray(values[-1], np.float64).reshape(-1)[:8]]
+    if kind in ("ConstantOfShape", "Expand"):
+        return math.prod(max(n, 1) for n in numbers)
+    if kind == "Tile":
+        return values[0].size * math.prod(max(n, 1) for n in numbers)
+    if kind == "Range":
+        start, limit, step = (float(np.asarray(v).reshape(-1)[0]) for v in values)
+        return abs(limit - start) / abs(step) if step else math.inf
+    return 0
 
 
 def _array(onnx, tensor):
@@ -161,9 +172,16 @@ def _node(onnx, node):
             value = _array(onnx, value)
         elif a.type == onnx.AttributeProto.STRING:
             value = value.decode("utf-8", "replace")
-        attributes[a.name] = value
-    kind = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
-    return Node(kind, node.name, list(node.input), list(node.output), attributes)
+        attributes[_word(a.name)] = value
+    kind, domain = _word(node.op_type), _word(node.domain)
+    kind = kind if domain in ("", "ai.onnx") else f"{domain}.{kind}"
+    ends = ([_word(name) for name in names] for names in (node.input, node.output))
+    return Node(kind, _word(node.name), *ends, attributes)
+
+
+def _word(text):
+    """A name; what is no UTF-8 comes as bytes."""
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 def _shape(value):

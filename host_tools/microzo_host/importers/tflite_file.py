@@ -203,7 +203,7 @@ class _Reader:
         tensor = Tensor(name, self.types.get(t.Type(), f"type {t.Type()}"), shape)
         tensor.path = path
         tensor.open = -1 in _numbers(t.ShapeSignatureAsNumpy(), MAX_RANK)
-        _need(all(n >= 1 for n in shape), f"{tensor.name!r} has an empty shape {shape}")
+        _need(all(n >= 0 for n in shape), f"{tensor.name!r} has the shape {shape}")
         _need(tensor.size < MAX_ELEMENTS, f"{tensor.name!r} has {tensor.size} elements")
         quantization = t.Quantization()
         if quantization is not None and quantization.ScaleLength():
@@ -266,18 +266,27 @@ def _check_order(graph):
     known = {i for i, t in enumerate(graph.tensors) if t.data is not None}
     for i in itertools.chain(graph.inputs, graph.outputs):
         _need(0 <= i < count, "an end of the graph is no tensor")
+        _fill(graph.tensors[i])
     known.update(graph.inputs)
     known.update(graph.states)
     for node in graph.nodes:
         for i in node.inputs:
             _need(i == -1 or i in known, f"an operator {node.kind} reads what nothing wrote")
+            if i != -1:
+                _fill(graph.tensors[i])
         _need(node.outputs, f"an operator {node.kind} writes nothing")
         for i in node.outputs:
             _need(
                 0 <= i < count and i not in known, f"an operator {node.kind} writes a used tensor"
             )
+            _fill(graph.tensors[i])
             known.add(i)
     _need(all(i in known for i in graph.outputs), "nothing writes an output")
+
+
+def _fill(tensor):
+    """Error for a tensor without values; LSTM operators have some beside their inputs."""
+    _need(tensor.size, f"{tensor.name!r} has an empty shape {tensor.shape}")
 
 
 def _need(condition, what):
