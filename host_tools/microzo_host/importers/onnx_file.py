@@ -159,6 +159,8 @@ def _array(onnx, tensor):
     if any(n < 0 for n in tensor.dims) or math.prod(tensor.dims) > MAX_ELEMENTS:
         raise ValueError(f"{tensor.name!r} has shape {list(tensor.dims)}")
     array = onnx.numpy_helper.to_array(tensor)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{tensor.name!r} has complex values")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{tensor.name!r} has values that are no numbers")
     return array
