@@ -60,6 +60,7 @@ HANDLERS = {
 }
 NORM = "use BatchNormalization, which is folded, not LayerNormalization or GroupNormalization"
 RESIZE = "resize on the PC, before the samples are sent, or use Conv2D with strides"
+SVDF = "a memory over time: use DepthwiseConv1D and Conv1D over a window of time"
 RECURRENT = "an LSTM, GRU or RNN: use causal Conv1D layers with dilation over time"
 CURES = {
     "TRANSPOSE_CONV": "Conv2DTranspose: train the encoder alone, or upsample on the PC",
@@ -74,7 +75,7 @@ CURES = {
     "BIDIRECTIONAL_SEQUENCE_LSTM": RECURRENT,
     "UNIDIRECTIONAL_SEQUENCE_RNN": RECURRENT,
     "RNN": RECURRENT,
-    "SVDF": "a memory over time: use DepthwiseConv1D and Conv1D over a window of time",
+    "SVDF": SVDF,
     "SOFTMAX": "attention, or a softmax inside: keep it at the end only, where it is dropped",
     "L2_NORMALIZATION": "leave it out: a Dense layer behind it learns the same",
     "SQUARED_DIFFERENCE": NORM,
@@ -114,6 +115,7 @@ def from_graph(graph, path, calib=None):
     """As import_tflite(), from what tflite_file.read() gave."""
     problems = Problems(path)
     try:
+        _no_memory(graph)
         tflite_fold.fold(graph)
         tflite_rewrite.dilated(graph)
         core = ends.find(graph)
@@ -139,6 +141,16 @@ def from_graph(graph, path, calib=None):
         quantize.store_statistics(model, raw)
     modelfile.check(model, path)
     return model
+
+
+def _no_memory(graph):
+    """Unsupported, with nothing else said, if layers remember what they saw before."""
+    kinds = sorted(
+        {node.kind for node in graph.nodes if CURES.get(node.kind) in (RECURRENT, SVDF)}
+    )
+    kinds = [kind for kind in kinds if kind not in ("UNPACK", "FILL")]
+    if kinds:
+        raise Unsupported(f"it has {' and '.join(kinds)} ({CURES[kinds[0]]})")
 
 
 def _model(lowering, path):
