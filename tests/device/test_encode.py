@@ -23,7 +23,9 @@ with open(sys.argv[2], "rb") as f:
 values = array("f", struct.unpack("<%df" % (len(raw) // 4), raw))
 n = model.sample_len
 for i in range(0, len(values), n):
-    print("".join("%02x" % b for b in model.encode(values[i : i + n])), model.clipped)
+    flat = bytes(model.encode(values[i : i + n]))
+    print("".join("%02x" % b for b in flat), model.clipped)
+    assert bytes(model.encode([[v] for v in values[i : i + n]])) == flat
 print(model.names())
 """
 

@@ -41,7 +41,7 @@ class Encoder:
 
     def _fill(self, values, out):
         for v in values:
-            if hasattr(v, "__len__"):
+            if not isinstance(v, (int, float)) and _nested(v):
                 self._fill(v, out)
                 continue
             n = v * self._factor
@@ -53,6 +53,12 @@ class Encoder:
             if self._at < self._count:
                 out[self._at] = self._bytes[q + 128]
             self._at += 1
+
+
+def _nested(v):
+    """Whether it is a row of values; MicroPython's lists show no __len__, numbers of NumPy are no
+    float."""
+    return hasattr(v, "__len__") or not hasattr(v, "__float__")
 
 
 def _inverse(table):
