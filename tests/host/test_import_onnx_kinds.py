@@ -10,7 +10,7 @@ import pytest
 from microzo_host.importers import finish, import_model, onnx_file
 from microzo_host.importers import onnx_network as importer
 from microzo_host.model import encode, network
-from microzo_host.reference import compare
+from microzo_host.reference import compare, intforward
 
 onnx = pytest.importorskip("onnx", reason="the package onnx reads the files")
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference")
@@ -276,3 +276,59 @@ def test_broken_files_give_one_sentence():
             assert str(error).startswith("net.onnx") and "\n" not in str(error)
         assert time.monotonic() - start < 5
     assert 0 < taken < 1500
+
+
+def quantized(b, path, per_channel):
+    """The QDQ file that onnxruntime makes of a builder's network, and its samples."""
+    tools = pytest.importorskip("onnxruntime.quantization")
+    x = np.random.default_rng(1).uniform(0, 1, (24, *SHAPE)).astype(np.float32)
+
+    class Samples(tools.CalibrationDataReader):
+        def __init__(self):
+            self.left = [{"input": v[None]} for v in x]
+
+        def get_next(self):
+            return self.left.pop() if self.left else None
+
+    source = path.with_name("float.onnx")
+    source.write_bytes(b.pack())
+    tools.quantize_static(
+        source, path, Samples(), quant_format=tools.QuantFormat.QDQ, per_channel=per_channel,
+        weight_type=tools.QuantType.QInt8,
+        activation_type=tools.QuantType.QInt8 if per_channel else tools.QuantType.QUInt8,
+    )  # fmt: skip
+    return source.read_bytes(), x
+
+
+@pytest.mark.parametrize("per_channel", [True, False])
+def test_a_qdq_file_with_joins_and_functions(per_channel, tmp_path):
+    """What is joined has ranges of its own in the file, which stay as they are."""
+    b = Builder(SHAPE)
+    b.conv(4, 4)
+    b.op("Sigmoid")
+    first = b.op("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    b.x = "input"
+    b.conv(4, 4)
+    b.op("Concat", first, axis=1)
+    b.conv(6, 8, (1, 1))
+    b.op("LeakyRelu")
+    path = tmp_path / "net.onnx"
+    content, x = quantized(classifier(b, 6), path, per_channel)
+    model = import_model(path)
+    logits = intforward.logits(model, encode.encode(model, x).raw) / 4096
+    exact = run(content, x)
+    assert 10 * np.log10((exact**2).sum() / ((exact - logits) ** 2).sum()) > ENOUGH
+
+
+def test_a_qdq_file_with_one_sigmoid(tmp_path):
+    b = Builder(SHAPE)
+    b.conv(5, 4)
+    b.op("GlobalAveragePool")
+    b.op("Flatten")
+    b.dense(1, 5)
+    b.op("Sigmoid")
+    path = tmp_path / "net.onnx"
+    content, x = quantized(b, path, True)
+    model = import_model(path)
+    zero, z = (intforward.logits(model, encode.encode(model, x).raw) / 4096).T
+    assert not zero.any() and np.abs(1 / (1 + np.exp(-z)) - run(content, x)[:, 0]).max() < 0.02

@@ -51,6 +51,7 @@ class FloatGraph:
         self.ranges = {}  # tensor: (scale, zero point), from QDQ nodes
         self.weight_scales = {}  # layer number: scales by output channel, from QDQ nodes
         self.constant_scales = {}  # name of a dequantized constant: (scales, axis)
+        self.restored = []  # layers whose ReLU is a guess from a range
         self.shared = set()  # tensors that are read through several views
         self.problems = Problems(path)
         self.readers = {}

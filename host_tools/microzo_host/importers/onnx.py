@@ -33,8 +33,10 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
             real = (low + calib * np.float32((high - low) / 255)).astype(np.float32)
             given.setdefault(0, ranges.quantization(low, high))
             table = _table(low, high, *given[0])
+    net, given, number = ranges.untied(net, given)
+    scales = {number[i + 1] - 1: s for i, s in imported.weight_scales.items()}
     chosen = ranges.all_of(net, real, given, method)
-    model = quantize.build(net, chosen, imported.weight_scales, table)
+    model = quantize.build(net, chosen, scales, table)
     notes = [_instead(model, kind) for kind in imported.dropped]
     if model.classes == 1:
         notes.append(finish.ONE_OUTPUT)

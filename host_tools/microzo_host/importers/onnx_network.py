@@ -166,7 +166,7 @@ def _quantization(g, node):
         g.alias(node)
         g.ranges[view.tensor] = float(scale[0]), int(zero[0]) - (128 if unsigned else 0)
         if view.tensor and g.ranges[view.tensor][1] == -128:
-            _restore_relu(g.layers[view.tensor - 1])
+            _restore_relu(g, g.layers[view.tensor - 1])
         return
     values = np.asarray(g.constants[node.inputs[0]])
     axis = int(node.attributes.get("axis", 1)) % max(values.ndim, 1)
@@ -179,17 +179,22 @@ def _quantization(g, node):
         shape[axis] = -1
     zero = np.broadcast_to(zero, scale.shape)
     if node.kind == "QuantizeLinear":
-        raise Unsupported("quantizes a constant at run time (export it quantized)")
+        low = 0 if unsigned else -128
+        whole = np.rint(values / scale.reshape(shape)) + zero.reshape(shape)
+        kind = np.uint8 if unsigned else np.int8
+        g.constants[node.outputs[0]] = np.clip(whole, low, low + 255).astype(kind)
+        return
     real = (values.astype(np.float32) - zero.reshape(shape)) * scale.reshape(shape)
     g.constants[node.outputs[0]] = real.astype(np.float32)
     if not zero.any():
         g.constant_scales[node.outputs[0]] = scale, axis
 
 
-def _restore_relu(layer):
+def _restore_relu(g, layer):
     """A range from 0 on stands for the ReLU that the quantizer left out before it."""
     if layer.activation == "none" and layer.kind in (*network.WEIGHTED, "add"):
         layer.activation = "relu"
+        g.restored.append(layer)
 
 
 def _source(g):
@@ -269,10 +274,12 @@ def _cut(g, last, imported):
     for layer in kept:
         layer.inputs = tuple(number[t] for t in layer.inputs)
     shapes = [g.shapes[0], *(g.shapes[t] for t in sorted(needed))]
+    if any(kept[-1] is layer for layer in g.restored):
+        kept[-1].activation = "none"  # logits are what they are
     onnx_ends.finish(kept, shapes, imported.dropped)
     imported.net = network.Network(g.shapes[0], kept, "imported")
     imported.ranges = {number[t]: r for t, r in g.ranges.items() if t in number}
-    imported.weight_scales = {
-        number[i + 1] - 1: s for i, s in g.weight_scales.items() if i + 1 in number
-    }
+    scales = {number[i + 1] - 1: s for i, s in g.weight_scales.items() if i + 1 in number}
+    # onnx_ends.finish() gives one sigmoid's layer a second row.
+    imported.weight_scales = {i: np.resize(s, len(kept[i].weight)) for i, s in scales.items()}
     return imported

@@ -5,6 +5,8 @@ values; ``percentile`` takes the mean of each batch's percentiles. Both go
 through the samples in batches, so that memory does not grow with them.
 """
 
+import dataclasses
+
 import numpy as np
 
 from . import network
@@ -47,6 +49,40 @@ def ties(net):
                 a, b = sorted((root(t), root(i + 1)))
                 first[b] = a
     return [root(t) for t in range(len(first))]
+
+
+def untied(net, given):
+    """(network, ranges, new numbers of tensors) in which what is joined may share a range.
+
+    Where operands of a concatenation have ranges of their own (those of the file, or that of
+    the input), layers of the identity bring them to that of the result.
+    """
+    first = ties(net)
+    layers, number, ranges = [], {0: 0}, {t: r for t, r in given.items() if t == 0}
+
+    def own(t):
+        return next((given[u] for u in (t, first[t]) if u in given), None)
+
+    for i, layer in enumerate(net.layers):
+        inputs = [number[t] for t in layer.inputs]
+        wanted = given.get(i + 1)
+        for k, t in enumerate(layer.inputs if layer.kind == "concat" else ()):
+            apart = first[t] == 0 or wanted is not None and own(t) not in (None, wanted)
+            if apart and own(t) != wanted:
+                name = f"{layer.name}.{k}"
+                layers.append(network.Layer("function", name, (inputs[k],), function=_same))
+                inputs[k] = len(layers)
+                if wanted is not None:
+                    ranges[len(layers)] = wanted
+        layers.append(dataclasses.replace(layer, inputs=tuple(inputs)))
+        number[i + 1] = len(layers)
+        if wanted is not None:
+            ranges[len(layers)] = wanted
+    return network.Network(net.input_shape, layers, net.name), ranges, number
+
+
+def _same(x):
+    return x
 
 
 def missing(net, given):
