@@ -317,7 +317,12 @@ def test_a_qdq_file_with_joins_and_functions(per_channel, tmp_path):
     model = import_model(path)
     logits = intforward.logits(model, encode.encode(model, x).raw) / 4096
     exact = run(content, x)
-    assert 10 * np.log10((exact**2).sum() / ((exact - logits) ** 2).sum()) > ENOUGH
+    # The file's own numbers limit it: onnxruntime gets no more out of them.
+    assert decibels(exact, logits) > min(ENOUGH, decibels(exact, run(path.read_bytes(), x)) - 1)
+
+
+def decibels(exact, values):
+    return 10 * np.log10((exact**2).sum() / ((exact - values) ** 2).sum())
 
 
 def test_a_qdq_file_with_one_sigmoid(tmp_path):
