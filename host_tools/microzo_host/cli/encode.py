@@ -26,19 +26,19 @@ def command(x, model, out, force, json_file):
     into the model's order if its file took that.
     """
     refuse_existing(out, force)
-    made = modelfile.read(model)
-    result = encode.encode(made, checks.array(x), x)
+    loaded = modelfile.read(model)
+    result = encode.encode(loaded, checks.array(x), x)
     file = io.BytesIO()
     np.save(file, result.raw)
     write_new(out, file.getvalue(), force)
     share, levels = result.clipped / result.values, len(np.unique(result.raw))
     say(
-        f"{out}: {len(result.raw)} samples of {made.in_h}x{made.in_w}x{made.in_c}, "
+        f"{out}: {len(result.raw)} samples of {loaded.in_h}x{loaded.in_w}x{loaded.in_c}, "
         f"{result.clipped} of {result.values} values clipped ({100 * share:.1f} %), "
         f"{levels} of 256 levels used",
         json_file,
     )
-    low, high = range_of(made)
+    low, high = range_of(loaded)
     if share > MANY or levels < min(FEW, result.values):
         say(
             f"warning: the model knows {low:.3g} to {high:.3g}: is this what it was trained on?",

@@ -18,37 +18,37 @@ from .encode import range_of
 @json_option
 def command(model, json_file):
     """Show MODEL: layers, shapes, bytes, scales, what is trainable, its input and classes."""
-    made = modelfile.read(model)
-    classes = names.of(made)
-    entry = json.loads(made.metadata.get("input", "{}"))
-    low, high = range_of(made)
+    loaded = modelfile.read(model)
+    classes = names.of(loaded)
+    entry = json.loads(loaded.metadata.get("input", "{}"))
+    low, high = range_of(loaded)
     if json_file != "-":
         console = rich.console.Console()
-        console.print(compare.summary(made, scales=True))
-    size = len(modelfile.pack(made))
+        console.print(compare.summary(loaded, scales=True))
+    size = len(modelfile.pack(loaded))
     say(
-        f"{model}: {len(made.ops)} operators, {made.weights:,} int8 weights, {size:,} bytes",
+        f"{model}: {len(loaded.ops)} operators, {loaded.weights:,} int8 weights, {size:,} bytes",
         json_file,
     )
     say(
-        f"input: {made.in_h} x {made.in_w} x {made.in_c} (rows, columns, channels), bytes that "
-        f"stand for {low:.3g} to {high:.3g}, scale {made.scales[made.in_tensor]:g}, "
-        f"zero point {made.in_zp}",
+        f"input: {loaded.in_h} x {loaded.in_w} x {loaded.in_c} (rows, columns, channels), bytes "
+        f"that stand for {low:.3g} to {high:.3g}, scale {loaded.scales[loaded.in_tensor]:g}, "
+        f"zero point {loaded.in_zp}",
         json_file,
     )
     if "file_shape" in entry:
         shape = " x ".join(map(str, entry["file_shape"]))
         say(f"its file took {shape}: `microzo encode` puts such samples into order", json_file)
     say("classes: " + ", ".join(f"{i} {name}" for i, name in enumerate(classes)), json_file)
-    notes = finish.notes(made)
+    notes = finish.notes(loaded)
     for note in notes:
         say(f"- {note}", json_file)
     report(
         {
-            "file": str(model), "bytes": size, "weights": made.weights, "classes": classes,
-            "input": {"shape": [made.in_h, made.in_w, made.in_c], "low": low, "high": high,
-                      "scale": made.scales[made.in_tensor], "zero_point": made.in_zp},
-            "layers": [compare.described(made, op) for op in made.ops], "notes": notes,
+            "file": str(model), "bytes": size, "weights": loaded.weights, "classes": classes,
+            "input": {"shape": [loaded.in_h, loaded.in_w, loaded.in_c], "low": low, "high": high,
+                      "scale": loaded.scales[loaded.in_tensor], "zero_point": loaded.in_zp},
+            "layers": [compare.described(loaded, op) for op in loaded.ops], "notes": notes,
         },
         json_file,
     )  # fmt: skip

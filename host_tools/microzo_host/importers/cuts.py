@@ -149,9 +149,9 @@ def _resize(lowering, node, out, shape, axes, starts, counts, steps=(1, 1, 1), s
     stages = _stages(tuple(map(int, shape)), *numbers)
     if not stages:
         lowering.views[out] = lowering.views[source]
-    for i, (kind, read, made, pads, stride) in enumerate(stages):
+    for i, (kind, read, size, pads, stride) in enumerate(stages):
         final = i == len(stages) - 1
-        op = lowering.emit_from(source, out, kind, read, made, final)
+        op = lowering.emit_from(source, out, kind, read, size, final)
         op.p_t, op.p_b, op.p_l, op.p_r = pads
         op.s_h, op.s_w = stride
         source = out
@@ -164,10 +164,10 @@ def _stages(shape, starts, spans, steps):
     """[(kind, shape it reads, shape it makes, pads, stride)]"""
     stages, none = [], (0, 0, 0, 0)
 
-    def add(kind, read, made, pads, stride):
-        if max(*read, *made, *map(abs, pads)) > MOST:
+    def add(kind, read, size, pads, stride):
+        if max(*read, *size, *map(abs, pads)) > MOST:
             raise Unsupported(f"cuts {read} (use fewer rows and columns)")
-        stages.append((kind, read, made, pads, stride))
+        stages.append((kind, read, size, pads, stride))
 
     h, w, c = shape
     cut = [(-starts[i], starts[i] + spans[i] - shape[i]) for i in range(3)]
@@ -175,15 +175,15 @@ def _stages(shape, starts, spans, steps):
         add(L.PAD, (h, w, c), (spans[0], spans[1], c), (*cut[0], *cut[1]), (1, 1))
         h, w = spans[:2]
     if steps[0] > 1 or steps[1] > 1:
-        made = (h - 1) // steps[0] + 1, (w - 1) // steps[1] + 1, c
-        add(L.MAXPOOL, (h, w, c), made, none, tuple(steps[:2]))
-        h, w = made[:2]
+        size = (h - 1) // steps[0] + 1, (w - 1) // steps[1] + 1, c
+        add(L.MAXPOOL, (h, w, c), size, none, tuple(steps[:2]))
+        h, w = size[:2]
     if any(cut[2]):  # channels lie side by side: they are cut as columns of one channel
         add(L.PAD, (h * w, c, 1), (h * w, spans[2], 1), (0, 0, *cut[2]), (1, 1))
         c = spans[2]
     if steps[2] > 1:
-        made = (c - 1) // steps[2] + 1
-        add(L.MAXPOOL, (h * w, c, 1), (h * w, made, 1), none, (1, steps[2]))
+        size = (c - 1) // steps[2] + 1
+        add(L.MAXPOOL, (h * w, c, 1), (h * w, size, 1), none, (1, steps[2]))
     return stages
 
 

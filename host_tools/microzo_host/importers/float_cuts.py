@@ -91,8 +91,8 @@ def gather(g, node):
     slices[axis] = slice(at, at + 1)
     cut(g, node, slices, node.outputs[0])
     if places.ndim == 0:
-        made = g.views[node.outputs[0]]
-        made.shape = tuple(n for i, n in enumerate(made.shape) if i != axis)
+        part = g.views[node.outputs[0]]
+        part.shape = tuple(n for i, n in enumerate(part.shape) if i != axis)
 
 
 def split(g, node):

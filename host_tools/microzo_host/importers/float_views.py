@@ -80,15 +80,15 @@ def global_pool(g, node):
         g.alias(node, shape=tuple(shape))
         return
     ours = g.shapes[view.tensor]
-    found = orders.reduction(view.order, view.shape, axes, [ours])
-    if found is None or found[0] not in (ours, (ours[0] * ours[1], ours[2], 1)):
+    match = orders.reduction(view.order, view.shape, axes, [ours])
+    if match is None or match[0] not in (ours, (ours[0] * ours[1], ours[2], 1)):
         raise Unsupported(f"reduces axes {axes} of {view.shape} (reduce rows, columns, channels)")
-    read, kernel, places = found
+    read, kernel, places = match
     if read != ours:
         raise Unsupported("reduces channels (reduce rows and columns)")
-    made = ours[0] // kernel[0], ours[1] // kernel[1], ours[2]
+    size = ours[0] // kernel[0], ours[1] // kernel[1], ours[2]
     kind = "maxpool" if node.kind in ("GlobalMaxPool", "ReduceMax") else "mean"
-    g.emit(node, kind, (view.tensor,), made, shape, places, kernel=kernel, stride=kernel)
+    g.emit(node, kind, (view.tensor,), size, shape, places, kernel=kernel, stride=kernel)
 
 
 def reshape(g, node):

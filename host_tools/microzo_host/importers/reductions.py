@@ -73,17 +73,17 @@ def _reduced(lowering, node):
     view = lowering.view(node.inputs[0])
     if any(view.pads):
         raise Unsupported("reads what a PAD made (pad before a convolution)")
-    found = _in_place(lowering, node, axes) if view.order is None else None
-    if found is None and x.size <= MOST:
+    match = _in_place(lowering, node, axes) if view.order is None else None
+    if match is None and x.size <= MOST:
         order = np.arange(x.size) if view.order is None else view.order
         readings = hwc(x), lowering.shapes[view.tensor]
-        found = orders.reduction(order, x.shape, axes, readings)
-    if found is None:
+        match = orders.reduction(order, x.shape, axes, readings)
+    if match is None:
         raise Unsupported(
             f"reduces axes {axes} of {x.shape} (reduce rows, columns or channels: "
             f"GlobalAveragePooling, GlobalMaxPooling)"
         )
-    shape, kernel, places = found
+    shape, kernel, places = match
     return shape, kernel, None if places is None else orders.in_place(places)
 
 

@@ -24,10 +24,10 @@ def dilated(graph):
     for node in list(graph.nodes):
         if node.kind == "SPACE_TO_BATCH_ND" and len(node.inputs) == 3:
             chain = _chain(node, readers, graph.outputs)
-            made = _convolution(graph, chain) if chain else None
-            if made is not None:
+            joined = _convolution(graph, chain) if chain else None
+            if joined is not None:
                 place = graph.nodes.index(chain[-1])
-                graph.nodes[place] = made
+                graph.nodes[place] = joined
                 gone = {id(n) for n in chain[:-1]}
                 graph.nodes = [n for n in graph.nodes if id(n) not in gone]
 

@@ -56,9 +56,9 @@ def inside(path, count):
         with zipfile.ZipFile(path) as packed:
             for info in packed.infolist():
                 if info.filename.endswith(".txt") and info.file_size < 1 << 16:
-                    found = parse(packed.read(info).decode("utf-8", "replace"), path)
-                    if len(found) == count:
-                        return found
+                    labels = parse(packed.read(info).decode("utf-8", "replace"), path)
+                    if len(labels) == count:
+                        return labels
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
         return None
     return None

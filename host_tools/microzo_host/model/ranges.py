@@ -65,19 +65,19 @@ def untied(net, given):
 
     for i, layer in enumerate(net.layers):
         inputs = [number[t] for t in layer.inputs]
-        wanted = given.get(i + 1)
+        target = given.get(i + 1)
         for k, t in enumerate(layer.inputs if layer.kind == "concat" else ()):
-            apart = first[t] == 0 or wanted is not None and own(t) not in (None, wanted)
-            if apart and own(t) != wanted:
+            apart = first[t] == 0 or target is not None and own(t) not in (None, target)
+            if apart and own(t) != target:
                 name = f"{layer.name}.{k}"
                 layers.append(network.Layer("function", name, (inputs[k],), function=_same))
                 inputs[k] = len(layers)
-                if wanted is not None:
-                    ranges[len(layers)] = wanted
+                if target is not None:
+                    ranges[len(layers)] = target
         layers.append(dataclasses.replace(layer, inputs=tuple(inputs)))
         number[i + 1] = len(layers)
-        if wanted is not None:
-            ranges[len(layers)] = wanted
+        if target is not None:
+            ranges[len(layers)] = target
     return network.Network(net.input_shape, layers, net.name), ranges, number
 
 
