@@ -41,8 +41,9 @@ def test_the_commands_run(tmp_path, monkeypatch):
     pathlib.Path("net.onnx").write_bytes(net.pack())
     for name in ("calib.npy", "x.npy"):
         np.save(name, np.random.default_rng(0).integers(0, 256, (70, *SHAPE)).astype(np.uint8))
+    np.save("real.npy", np.random.default_rng(0).uniform(0, 1, (5, *SHAPE)))
     commands = re.findall(r"^microzo (.*)$", TEXT, re.M)
-    assert len(commands) == 4
+    assert len(commands) == 6
     for command in commands:
         result = CliRunner().invoke(cli.main, shlex.split(command))
         assert result.exit_code == 0, result.output

@@ -37,6 +37,34 @@ def network():
     return g.pack()
 
 
+def modern():
+    """What Keras 3 writes: shapes computed in the file, slices, functions of one value, groups."""
+    g = Graphs(14, [1, 12, 4])
+    numbers = [g.b.tensor([3], data=v, dtype="INT32") for v in ([0, 1, 0], [1, 11, 4], [1, 1, 1])]
+    cut = g.activation([1, 10, 4], g.zp(), g.scale())
+    g.step("STRIDED_SLICE", [g.x, *numbers], cut)
+    g.reshape([1, 1, 10, 4])
+    parts = g.parameters([4, 1, 3, 2], 4, 0, 6)
+    out = g.activation([1, 1, 10, 4], scale=parts[2])
+    options = g.window((1, 1), 0, 0) | {"dilationWFactor": 2}
+    x = g.step("CONV_2D", [g.x, *parts[:2]], out, **options)
+    g.unary("LOGISTIC", -128, 1 / 256)
+    g.binary("MUL", x)
+    alpha = g.b.tensor([1, 1, 4], 0.01, 0, data=[1, 2, 3, 4])
+    g.step("PRELU", [g.x, alpha], g.activation([1, 1, 10, 4]))
+    g.transpose([0, 3, 1, 2])
+    g.mean((2, 3), keep=False)
+    shape = g.b.op("SHAPE", [g.x], g.b.tensor([2], dtype="INT32"), outType=2)
+    bounds = [g.b.tensor([1], data=[n], dtype="INT32") for n in (0, 1, 1)]
+    batch = g.b.tensor([], dtype="INT32")
+    g.b.op("STRIDED_SLICE", [shape, *bounds], batch, shrinkAxisMask=1)
+    four = g.b.tensor([], data=4, dtype="INT32")
+    whole = g.b.op("PACK", [batch, four], g.b.tensor([2], dtype="INT32"), valuesCount=2)
+    g.step("RESHAPE", [g.x, whole], g.activation([1, 4], g.zp(), g.scale()))
+    g.dense(3)
+    return g.pack()
+
+
 def imported(raw):
     return tflite.from_graph(tflite_file.parse(raw, "net.tflite"), "net.tflite")
 
@@ -83,8 +111,9 @@ def mutate(raw, rng):
 
 
 @pytest.mark.slow
-def test_mutations():
-    raw, rng = network(), random.Random(1)
+@pytest.mark.parametrize("make", [network, modern])
+def test_mutations(make):
+    raw, rng = make(), random.Random(1)
     assert attempt(raw)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     taken = sum(attempt(mutate(raw, rng)) for _ in range(MUTATIONS))

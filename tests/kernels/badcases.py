@@ -84,8 +84,9 @@ BAD_OP = (
     *((i, L.KIND, (0, -1, 12)) for i in range(5)),
     *((i, L.FLAGS, (4, 8, 16, -1)) for i in (0, 1, 3, 4)), (2, L.FLAGS, (1, 2, 16, -1)),
     *((i, w, (*SHAPE, 4097)) for i in range(5) for w in (L.IN_H, L.IN_C, L.OUT_W, L.OUT_C)),
-    *((i, w, (0, -1, 256)) for i in range(5) for w in (L.K_H, L.K_W, L.S_H, L.S_W)),
-    *((i, w, (-1, 256, -0x7FFFFFFF)) for i in range(5) for w in (L.P_T, L.P_B, L.P_L, L.P_R)),
+    *((i, w, (0, -1, 256, 65536)) for i in range(5) for w in (L.K_H, L.K_W, L.S_H, L.S_W)),
+    *((i, w, (-1, 256, 65536, -0x7FFFFFFF)) for i in range(5) for w in (L.P_T, L.P_B)),
+    *((i, w, (-1, 256, 65536, -0x7FFFFFFF)) for i in range(5) for w in (L.P_L, L.P_R)),
     *((i, w, (-129, 128, 1 << 20)) for i in range(5) for w in (L.IN_ZP, L.IN2_ZP, L.OUT_ZP,
     L.ACT_MIN, L.ACT_MAX)),
     *((i, w, BIG) for i in range(5) for w in (L.IN_OFF, L.OUT_OFF)),
@@ -97,6 +98,8 @@ BAD_OP = (
     *((i, w, (-1, 128)) for i in (0, 1) for w in (L.EPS_W, L.EPS_B)), (0, L.TID, (-1, 1 << 20)),
     (2, L.IN2_OFF, BIG), (2, L.MULT1, (-1, 1, (1 << 30) - 1)), (2, L.SHIFT2, (-32, 1)),
     (2, L.SHIFT, (-32, 31)),
+    *((i, w, (-1, 7, 65536)) for i in (0, 1, 3) for w in (L.DIL_H, L.DIL_W)),
+    *((i, L.ABS_SUM, (-1, 1, 1 << 30)) for i in (0, 1, 3, 4)),
     (2, L.P_L, (1,)), (2, L.K_H, (2,)), (4, L.S_W, (2,)), (4, L.P_B, (1,)),
 )  # fmt: skip
 

@@ -80,8 +80,13 @@ class Network:
         self.zero.append(op["OUT_ZP"])
         return op["OUT"]
 
-    def window(self, t, k, s, p):
+    def window(self, t, k, s, p, d=(1, 1)):
         h, w, _ = self.shapes[t]
+        if max(d) > 1:
+            shape = self.window(t, [(n - 1) * apart + 1 for n, apart in zip(k, d)], s, p)[:2]
+            return *shape, self.window(t, (1, 1), s, p)[2] | dict(
+                K_H=k[0], K_W=k[1], DIL_H=d[0], DIL_W=d[1]
+            )
         words = dict(
             zip(
                 ("K_H", "K_W", "S_H", "S_W", "P_T", "P_B", "P_L", "P_R"),
@@ -134,8 +139,8 @@ class Network:
             )
         return words
 
-    def conv(self, t, channels, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0), logits=False):
-        out_h, out_w, words = self.window(t, k, s, p)
+    def conv(self, t, channels, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0), logits=False, d=(1, 1)):
+        out_h, out_w, words = self.window(t, k, s, p, d)
         words.update(
             self.parameters(
                 L.CONV, k[0] * k[1] * self.shapes[t][2], channels, self.zero[t], logits
@@ -143,8 +148,8 @@ class Network:
         )
         return self.emit(L.CONV, t, (out_h, out_w, channels), **words)
 
-    def dwconv(self, t, multiplier=1, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0)):
-        out_h, out_w, words = self.window(t, k, s, p)
+    def dwconv(self, t, multiplier=1, k=(3, 3), s=(1, 1), p=(0, 0, 0, 0), d=(1, 1)):
+        out_h, out_w, words = self.window(t, k, s, p, d)
         channels = multiplier * self.shapes[t][2]
         words.update(self.parameters(L.DWCONV, k[0] * k[1], channels, self.zero[t]))
         return self.emit(L.DWCONV, t, (out_h, out_w, channels), **words)
@@ -298,6 +303,14 @@ def pads(rng, k, most=3):
     return tuple(rng.choice((0, 0, rng.randint(0, min(most, k[i // 2] - 1)))) for i in range(4))
 
 
+def dilation(rng, size, k):
+    """Down and to the right; a third of the kernels that have room for one have one."""
+    most = [(n - 1) // (cells - 1) if cells > 1 else 3 for n, cells in zip(size, k)]
+    if rng.random() < 0.7:
+        return 1, 1
+    return tuple(rng.randint(1, max(1, n)) for n in most)
+
+
 def random_net(rng, content=None, limit=9, channels=8):
     """One to seven operators of random kinds, ended by something that makes at most 16 logits.
 
@@ -330,13 +343,19 @@ def random_op(net, rng, t, most_channels):
     kinds = "conv conv dw dw avg max add pad residual mean mul concat lut"
     kind = rng.choice(kinds.split())
     if kind == "conv":
-        return net.conv(t, rng.randint(1, most_channels), k, s, pads(rng, (9, 9)))
+        d = dilation(rng, (h, w), k)
+        return net.conv(t, rng.randint(1, most_channels), k, s, pads(rng, (9, 9)), d=d)
     if kind == "dw":
-        return net.dwconv(t, rng.choice((1, 1, 2, 3)), k, s, pads(rng, (9, 9)))
+        d = dilation(rng, (h, w), k)
+        return net.dwconv(t, rng.choice((1, 1, 2, 3)), k, s, pads(rng, (9, 9)), d=d)
     if kind in ("avg", "max"):
         return net.pool(t, L.AVGPOOL if kind == "avg" else L.MAXPOOL, k, s, pads(rng, k))
     if kind == "pad":
-        return net.pad(t, pads(rng, (9, 9)))
+        sides = pads(rng, (9, 9))
+        if rng.random() < 0.4:  # some are cut off, at least a value stays
+            top, left = rng.randint(0, h - 1), rng.randint(0, w - 1)
+            sides = -top, rng.choice((2, top + 1 - h)), rng.choice((1, -left)), 0
+        return net.pad(t, sides)
     if kind == "mean":
         return net.mean(t, k, s)
     if kind == "lut":
@@ -364,7 +383,8 @@ def tail_net(rng, content=None, side=8, channels=(1, 2, 3, 4, 5, 8, 12)):
     h, w, _ = net.shapes[t]
     k = (rng.randint(1, min(h, 3)), rng.randint(1, min(w, 3)))
     shape = rng.randint(1, 6), k, (rng.randint(1, 2), rng.randint(1, 2)), pads(rng, (9, 9), 2)
-    both = [net.conv(t, *shape) for _ in range(rng.choice((1, 1, 2)))]
+    d = dilation(rng, (h, w), k)
+    both = [net.conv(t, *shape, d=d) for _ in range(rng.choice((1, 1, 2)))]
     t = rng.choice(both)
     net.tail = net.first = len(net.ops) - len(both) + both.index(t)
     kept = [net.tail]

@@ -222,8 +222,11 @@ def test_too_wide_a_layer_is_named():
     weight = np.ones((2, 1, 1, 40000), np.float32)
     layers = [network.Layer("dense", "huge", (0,), weight, np.zeros(2, np.float32))]
     net = network.Network((200, 200, 1), layers)
-    with pytest.raises(ValueError, match="'huge' has 40000 weights.*narrower"):
+    with pytest.raises(ValueError, match="'huge' can overflow .* 40000 weights.*pooling layer"):
         quantize.quantize(net, networks.images(2, net.input_shape))
+    weight[:, ..., ::2] = 0.2
+    model = quantize.quantize(net, networks.images(2, net.input_shape))
+    assert model.ops[0].abs_sum == modelfile.abs_sum(model.ops[0]) and model.ops[0].eps_w == 0
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ class Plan:
         tensors = [source, source2, len(self.shapes), 0, 0, 0]
         words = [kind, 0, len(self.ops), *tensors, *shape, *out, *k, *s, *p, 0, 0, 0, -128, 100]
         words += [0] * 6 + [-1, 0, 1000, 1, 4] + [-1] * 3  # parameters, statistics, training
-        words += [0 if kind == L.CONV else 1 << 30, 0] + [1 << 30, 0] * 2
+        words += [0] * 4 if kind <= L.DENSE else [1 << 30, 0, 1 << 30, 0]  # 42.. of weights
+        words += [1 << 30, 0]
         self.ops.append(words)
         self.shapes.append(out)
         return len(self.shapes) - 1

@@ -5,14 +5,20 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-DTYPES = {"INT8": np.int8, "INT32": np.int32, "UINT8": np.uint8, "FLOAT32": np.float32}
+DTYPES = {
+    "INT16": np.int16, "INT8": np.int8, "INT32": np.int32, "UINT8": np.uint8,
+    "FLOAT32": np.float32,
+}  # fmt: skip
 OPTIONS = {
     "CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions",
     "FULLY_CONNECTED": "FullyConnectedOptions", "ADD": "AddOptions", "SUB": "SubOptions",
     "MUL": "MulOptions", "AVERAGE_POOL_2D": "Pool2DOptions", "MAX_POOL_2D": "Pool2DOptions",
     "MEAN": "ReducerOptions", "RESHAPE": "ReshapeOptions", "SOFTMAX": "SoftmaxOptions",
     "CONCATENATION": "ConcatenationOptions", "SQUEEZE": "SqueezeOptions",
-    "LEAKY_RELU": "LeakyReluOptions",
+    "LEAKY_RELU": "LeakyReluOptions", "STRIDED_SLICE": "StridedSliceOptions",
+    "PACK": "PackOptions", "GATHER": "GatherOptions", "REDUCE_PROD": "ReducerOptions",
+    "REDUCE_MAX": "ReducerOptions", "GELU": "GeluOptions", "SPLIT": "SplitOptions",
+    "BATCH_MATMUL": "BatchMatMulOptions", "SHAPE": "ShapeOptions",
 }  # fmt: skip
 VERSIONS = {
     "CONV_2D": 3,
@@ -22,6 +28,12 @@ VERSIONS = {
     "SQUEEZE": 1,
     "HARD_SWISH": 1,
     "RELU_N1_TO_1": 1,
+    "SHAPE": 1,
+    "EXPAND_DIMS": 1,
+    "GATHER": 1,
+    "PACK": 2,
+    "SELECT_V2": 1,
+    "PRELU": 1,
 }
 
 
@@ -59,11 +71,12 @@ class Builder:
     def op(self, name, inputs, output, **options):
         """Add an operator; ``options`` by the schema's field names."""
         node = schema.OperatorT()
-        code = getattr(schema.BuiltinOperator, name)
+        code = getattr(schema.BuiltinOperator, name, name)  # any other name: a custom operator
         if code not in self.codes:
             self.codes.append(code)
         node.opcodeIndex = self.codes.index(code)
-        node.inputs, node.outputs = list(inputs), [output]
+        outputs = output if isinstance(output, list) else [output]
+        node.inputs, node.outputs = list(inputs), outputs
         if name in OPTIONS:
             node.builtinOptionsType = getattr(schema.BuiltinOptions, OPTIONS[name])
             node.builtinOptions = getattr(schema, OPTIONS[name] + "T")()
@@ -84,6 +97,8 @@ class Builder:
         model.operatorCodes = []
         for code in self.codes:
             c = schema.OperatorCodeT()
+            if isinstance(code, str):
+                code, c.customCode = schema.BuiltinOperator.CUSTOM, code.encode()
             c.builtinCode, c.deprecatedBuiltinCode = code, min(code, 127)
             c.version = self.versions.get(code, 2)
             model.operatorCodes.append(c)

@@ -52,6 +52,12 @@ def weights(plan, op):
     return plan[o + L.OUT_C] * row_len(plan, o)
 
 
+def extent(plan, o, k):
+    """Image cells from the first to the last one under a kernel; k: the word K_H or K_W."""
+    dilated = plan[o + L.KIND] <= L.DWCONV and plan[o + L.DIL_H + k - L.K_H]
+    return (plan[o + k] - 1) * (dilated or 1) + 1
+
+
 def macs(plan, o):
     """Multiply-accumulates of one pass (additions for a pool)."""
     if is_weighted(plan, o):
@@ -261,4 +267,6 @@ def accumulator_bound(plan, o, f=0):
     """Largest |accumulator| that training can reach with f fraction bits (SPEC.md, 1.4)."""
     zp = plan[o + L.IN_ZP]
     swing = max(127 - zp, zp + 128)
+    if plan[o + L.ABS_SUM]:
+        return plan[o + L.ABS_SUM] * swing + plan[o + L.B_MAX]
     return ((127 + plan[o + L.EPS_W]) * swing * row_len(plan, o) + plan[o + L.B_MAX]) << f

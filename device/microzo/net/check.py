@@ -4,10 +4,20 @@ Apart from plan.py because a board needs this code only while it loads a model.
 """
 
 from . import words as L
-from .arena import accumulator_bound, in2_size, in_size, is_weighted, name, out_size, row_len
+from .arena import (
+    accumulator_bound,
+    extent,
+    in2_size,
+    in_size,
+    is_weighted,
+    name,
+    out_size,
+    row_len,
+)
 
 _LIMIT = 1 << 30  # accumulators stay below this
 _MAX_ELEMENTS = 1 << 24  # of a tensor or a weight tensor
+_MAX_CELLS = 1 << 22  # of a pool: their sum stays below 2^30
 _MAX_PATCH = 64  # values of a patch of the input that has a covariance
 
 
@@ -97,9 +107,17 @@ def _validate_op(plan, i, shapes):
         _refuse(who + " has flags that its kind does not know", "update microzo on the board")
     within(L.TID, 0, (1 << 20) - 1, "stream id")
     for word in range(L.K_H, L.S_W + 1):
-        within(word, 1, 255, "kernel or stride")
+        within(word, 1, 65535, "kernel or stride")
     for word in range(L.P_T, L.P_R + 1):
-        within(word, 0, 255, "padding")
+        within(word, -65535 if kind == L.PAD else 0, 65535, "padding")
+    if kind <= L.DENSE:
+        for word in (L.DIL_H, L.DIL_W):
+            within(word, 0, 65535, "dilation")
+    width = plan[o + L.IN_W] + plan[o + L.P_L] + plan[o + L.P_R]
+    if kind == L.DWCONV and 8 * width * plan[o + L.K_H] >= _MAX_ELEMENTS:
+        _refuse(who + ": its kernel is too large", "use a smaller one")
+    if kind > L.DENSE and plan[o + L.K_H] * plan[o + L.K_W] >= _MAX_CELLS:
+        _refuse(who + ": a window has more than 2^22 values", "pool twice")
     for word in (L.IN_ZP, L.IN2_ZP, L.OUT_ZP, L.ACT_MIN, L.ACT_MAX):
         within(word, -128, 127, "zero point or clamp")
     if plan[o + L.ACT_MIN] > plan[o + L.ACT_MAX]:
@@ -150,7 +168,7 @@ def _validate_shape(plan, o, who):
         (L.IN_H, L.OUT_H, L.K_H, L.S_H, L.P_T, L.P_B),
         (L.IN_W, L.OUT_W, L.K_W, L.S_W, L.P_L, L.P_R),
     ):
-        room = plan[o + in_] + plan[o + before] + plan[o + after] - plan[o + k]
+        room = plan[o + in_] + plan[o + before] + plan[o + after] - extent(plan, o, k)
         if kind != L.CONCAT and (room < 0 or plan[o + out] != room // plan[o + s] + 1):
             _refuse(
                 "%s: output size %d does not follow from its input, kernel and padding"
@@ -200,10 +218,13 @@ def _validate_weights(plan, o, who, within):
     within(L.B_MAX, 0, _LIMIT - 1, "largest bias")
     within(L.EPS_W, 0, 127, "weight perturbation")
     within(L.EPS_B, 0, 16, "bias perturbation")
+    within(L.ABS_SUM, 0, _LIMIT - 1, "sum of weights")
+    if plan[o + L.ABS_SUM] and (plan[o + L.EPS_W] or plan[o + L.EPS_B] or plan[o + L.F]):
+        _refuse(who + " is frozen and perturbed")
     if not fits(plan, o, plan[o + L.F]):
         _refuse(
             "%s can overflow 32-bit sums (%d inputs to each output)" % (who, k),
-            "make the layer narrower or split it",
+            "put a pooling layer before it or give it fewer inputs",
         )
 
 
@@ -212,6 +233,7 @@ def _validate_covariance(plan):
     o = L.op_base(0)
     k, at = row_len(plan, o), plan[L.COV_OFF]
     inside = plan[o + L.K_H] <= plan[o + L.IN_H] and plan[o + L.K_W] <= plan[o + L.IN_W]
+    inside = inside and plan[o + L.DIL_H] <= 1 and plan[o + L.DIL_W] <= 1
     if plan[o + L.KIND] != L.CONV or not 2 <= k <= _MAX_PATCH or not inside:
         _refuse(name(plan, 0) + " cannot have a covariance of patches")
     if at < 0 or at % 4 or at + 2 * k * (k + 1) > plan[L.BLOB_LEN]:

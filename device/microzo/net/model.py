@@ -38,6 +38,8 @@ class Model:
         self.classes = plan[L.CLASSES]
         self.sample_len = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
         self._no_error = array("i")
+        self._encoder = None
+        self.clipped = 0
 
     # memory
 
@@ -88,6 +90,23 @@ class Model:
                 "a sample of %s has %d bytes, not %d" % (self.path, self.sample_len, len(sample))
             )
         self.k.input(self.plan, self.blob, self.arena, sample)
+
+    def encode(self, values, out=None):
+        """Sensor values (a list, array or ulab array, nested or flat: rows, columns, channels)
+        as a sample of raw bytes, in `out` or a new buffer; `clipped` counts those out of range."""
+        if self._encoder is None:
+            from .encode import Encoder
+
+            self._encoder = Encoder(self)
+        out = bytearray(self.sample_len) if out is None else out
+        self.clipped = self._encoder.encode(values, out)
+        return out
+
+    def names(self):
+        """Names of the classes that the file has, or their numbers."""
+        from .header import entry
+
+        return entry(self.path, "classes") or [str(i) for i in range(self.classes)]
 
     def forward(self, first=0, last=None, mode=0):
         """Runs operators first..last-1 on what is in the arena; the class if it reaches the end,

@@ -2,6 +2,7 @@
 
 from . import arena as planner
 from . import words as L
+from .header import entry
 
 
 def model_table(model):
@@ -36,6 +37,9 @@ def model_table(model):
                 _trained(plan, o),
             )
         )
+    names = entry(model.path, "classes")
+    if names:
+        lines.append("classes " + " ".join("%d %s" % pair for pair in enumerate(names)))
     lines.append(
         "activations %d bytes, trained values %d bytes" % (len(model.arena), len(model.state))
     )

@@ -5,8 +5,9 @@ from . import words as L
 
 
 def weighted(plan):
-    """Indices of the operators that have weights."""
-    return [i for i in range(plan[L.N_OPS]) if planner.is_weighted(plan, L.op_base(i))]
+    """Indices of the operators that have weights which may move."""
+    bases = ((i, L.op_base(i)) for i in range(plan[L.N_OPS]))
+    return [i for i, o in bases if planner.is_weighted(plan, o) and not plan[o + L.ABS_SUM]]
 
 
 def choose(plan, layers):
@@ -54,7 +55,8 @@ def realignable(plan):
 def head(plan):
     """The dense layer that makes the logits, or -1."""
     last = plan[L.N_OPS] - 1
-    return last if plan[L.op_base(last) + L.KIND] == L.DENSE else -1
+    o = L.op_base(last)
+    return last if plan[o + L.KIND] == L.DENSE and not plan[o + L.ABS_SUM] else -1
 
 
 def _before_head(plan):

@@ -9,7 +9,8 @@ import click
 from .group import Commands
 
 COMMANDS = (
-    "quantize import compare plan push run pull eval replay simulate demo boards emulator doctor "
+    "quantize import show encode compare plan push run pull eval replay simulate demo boards "
+    "emulator doctor "
     "romfs"
 ).split()
 

@@ -2,11 +2,13 @@
 
 import pathlib
 
+TFLITE = (".tflite", ".lite")  # Edge Impulse names them so
+
 
 def import_model(path, calib=None, method="mse", input_range=(0.0, 1.0)):
     """Read a .tflite or .onnx file; see tflite.import_tflite() and onnx.import_onnx()."""
     suffix = pathlib.Path(path).suffix.lower()
-    if suffix == ".tflite":
+    if suffix in TFLITE:
         from .tflite import import_tflite
 
         return import_tflite(path, calib)
@@ -20,7 +22,7 @@ def import_model(path, calib=None, method="mse", input_range=(0.0, 1.0)):
 def reference(path):
     """What compare.compare() takes: a .tflite path, or the float network of another file."""
     suffix = pathlib.Path(path).suffix.lower()
-    if suffix == ".tflite":
+    if suffix in TFLITE:
         return path
     if suffix == ".onnx":
         from .onnx_network import import_network

@@ -13,6 +13,10 @@ from . import tables
 from .problems import Unsupported, label
 
 CLASSIFIERS = ("SOFTMAX", "LOG_SOFTMAX", "LOGISTIC")
+WIDE = (
+    "{!r} has 16-bit activations (microzo runs int8: convert with TFLITE_BUILTINS_INT8, not "
+    "with EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8)"
+)
 TAIL = (*CLASSIFIERS, "DEQUANTIZE", "QUANTIZE", "RESHAPE", "SQUEEZE")
 
 
@@ -31,6 +35,16 @@ class Core:
     beta: float = 1.0
     dropped: list = dataclasses.field(default_factory=list)
 
+    @property
+    def sigmoid(self):
+        """Whether the classifier at the end is a sigmoid."""
+        return "LOGISTIC" in self.dropped
+
+    @property
+    def dropped_classifier(self):
+        """Whether there was a classifier at the end."""
+        return any(kind in CLASSIFIERS for kind in self.dropped)
+
 
 def find(graph):
     """The Core of a graph; Unsupported if it has none."""
@@ -38,6 +52,7 @@ def find(graph):
         if len(ends) != 1:
             names = ", ".join(repr(graph.tensors[i].name) for i in ends) or "none"
             raise Unsupported(f"its {what} are {names} (export it with exactly one)")
+    _one_sample(graph)
     source, table = _source(graph)
     core = Core(source, graph.outputs[0], [], table)
     _move_in(graph, core)
@@ -54,6 +69,22 @@ def find(graph):
     return core
 
 
+def _one_sample(graph):
+    """Unsupported if the network takes several samples at a time, or gives several answers."""
+    first, last = (graph.tensors[i[0]].shape for i in (graph.inputs, graph.outputs))
+    if len(first) > 1 and last and first[0] > 1 and first[0] == last[0]:
+        raise Unsupported(
+            f"it takes {first[0]} samples of shape {first[1:]} at a time (convert it for a batch "
+            f"of 1: Keras `Input(shape, batch_size=1)`, PyTorch a sample of one)"
+        )
+    if math.prod(last[:-1]) > 1 and math.prod(last) != math.prod(first):
+        raise Unsupported(
+            f"it gives {last[-1]} values at each of {math.prod(last[:-1])} places, {last} (a "
+            f"detector such as FOMO, or a segmentation, not {math.prod(last)} classes: microzo "
+            f"trains one class a sample, so end it with GlobalAveragePooling2D and Dense)"
+        )
+
+
 def _source(graph):
     """(tensor number, input table); a QUANTIZE at the input is folded into the table."""
     number = graph.inputs[0]
@@ -61,6 +92,8 @@ def _source(graph):
     table = (np.arange(256) - 128).astype(np.int8)
     if entry.dtype == "INT8":
         return number, table
+    if entry.dtype == "INT16":
+        raise Unsupported(WIDE.format(entry.name))
     readers = [node for node in graph.nodes if number in node.inputs]
     if len(readers) != 1 or readers[0].kind != "QUANTIZE":
         raise Unsupported(
@@ -68,6 +101,8 @@ def _source(graph):
             f"(convert it with full integer quantization)"
         )
     made = graph.tensors[readers[0].outputs[0]]
+    if made.dtype == "INT16":
+        raise Unsupported(WIDE.format(made.name))
     if made.dtype != "INT8":
         raise Unsupported(f"{label('QUANTIZE', made.name)} makes {made.dtype} (quantize to int8)")
     if entry.dtype == "UINT8":

@@ -6,10 +6,24 @@ import numpy as np
 
 from microzo.net import words as L
 
+from ..model import encode, quantize
 from ..model import file as modelfile
-from ..model import quantize
 from ..reference.requant import multiplier
 
+TWO_CLASSES = "labels are 0 and 1, its input is the logit of class 1"
+SEVERAL_LABELS = "microzo trains one class a sample, not several labels"
+ONE_OUTPUT = (
+    "it has one output and no sigmoid: evaluation and training need classes; for two classes "
+    "end it with a sigmoid, labels 0 and 1"
+)
+FROZEN = (
+    "layer {!r} has {} inputs, too many for 32-bit sums of any weights: it runs exactly but is "
+    "not trained; a pooling layer before it would let it be"
+)
+INEXACT = (
+    "layer {!r} has scales that no 31-bit multiplier fits: at {} of the sums it can reach its "
+    "output is 1 off LiteRT's"
+)
 NO_STATISTICS = "realign is not available: no calibration samples were given"
 
 
@@ -50,36 +64,15 @@ def logits(model, effective, emit, beta):
         model.logit_mult, model.logit_shift = multiplier(scale * beta * quantize.NATS)
 
 
-def samples(model, calib, scale):
+def samples(model, calib):
     """Calibration samples as the raw uint8 that the input table takes.
 
     uint8: raw already. int8: quantized input values. Floats: real input values.
     """
     calib = np.asarray(calib)
-    shape = (model.in_h, model.in_w, model.in_c)
-    if calib.ndim and not len(calib):
-        raise ValueError("there are no calibration samples: give some hundreds")
-    if calib.ndim < 1 or calib[:1].size != np.prod(shape):
-        raise ValueError(
-            f"calibration samples have shape {calib.shape[1:]}, the model takes {shape}: "
-            f"give an array (number, {', '.join(map(str, shape))})"
-        )
-    if calib.dtype.kind == "f":
-        if not np.isfinite(calib).all():
-            raise ValueError("calibration samples are not all finite numbers")
-        calib = np.clip(np.rint(calib / scale) + model.in_zp, -128, 127).astype(np.int8)
-    if calib.dtype == np.int8:
-        calib = raw_samples(model.table, calib)
-    if calib.dtype != np.uint8:
+    if calib.dtype.kind != "f" and calib.dtype not in (np.uint8, np.int8):
         raise ValueError(f"calibration samples are {calib.dtype}: give uint8, int8 or floats")
-    return calib.reshape(-1, *shape)
-
-
-def raw_samples(table, values):
-    """uint8 samples that the table maps to the int8 ``values``, or to the nearest that it has."""
-    wanted = np.arange(-128, 128)
-    distance = np.abs(table.astype(np.int64)[None, :] - wanted[:, None])
-    return distance.argmin(1).astype(np.uint8)[values.astype(np.int64) + 128]
+    return encode.encode(model, calib, "calibration samples").raw
 
 
 def names(model, wanted):
@@ -94,10 +87,17 @@ def names(model, wanted):
         op.name = name
 
 
-def metadata(model, source, notes, **more):
-    """The importer's keys of a model file's metadata."""
-    scale = model.scales[model.in_tensor]
-    entries = {"input": {"scale": scale, "zero_point": model.in_zp, "order": "h w c"}, **more}
+def metadata(model, source, notes, foreign=None, **more):
+    """The importer's keys of a model file's metadata.
+
+    ``foreign``: (shape of a sample in the file, order of ours among its values).
+    """
+    entries = {"input": encode.described(model), **more}
+    if foreign is not None:
+        shape, order = foreign
+        axes = encode.axes(order, (model.in_h, model.in_w, model.in_c), shape)
+        if axes is not None:
+            entries["input"] |= {"file_shape": list(shape), "file_axes": axes}
     return {"source": source, "notes": json.dumps(notes)} | {
         key: value if isinstance(value, str) else json.dumps(value)
         for key, value in entries.items()

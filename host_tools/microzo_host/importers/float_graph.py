@@ -13,6 +13,7 @@ import re
 import numpy as np
 
 from ..model import network
+from . import orders
 from .problems import Problems, Unsupported, label
 
 MAX_TENSOR = 1 << 22
@@ -22,11 +23,17 @@ DAMAGE = (ValueError, TypeError, IndexError, KeyError, OverflowError, ZeroDivisi
 
 @dataclasses.dataclass
 class View:
-    """Value number i of an ONNX tensor of ``shape`` (batch 1) is ours number order[i]."""
+    """Value number i of an ONNX tensor of ``shape`` (batch 1) is ours number order[i].
+
+    ``curve``: the function of our values that it holds, None for themselves; a layer
+    ``name`` makes it when something else than a function of one value reads it.
+    """
 
     tensor: int
     shape: tuple
     order: np.ndarray
+    curve: object = None
+    name: str = ""
 
 
 @functools.lru_cache(maxsize=64)
@@ -44,6 +51,7 @@ class FloatGraph:
         self.ranges = {}  # tensor: (scale, zero point), from QDQ nodes
         self.weight_scales = {}  # layer number: scales by output channel, from QDQ nodes
         self.constant_scales = {}  # name of a dequantized constant: (scales, axis)
+        self.restored = []  # layers whose ReLU is a guess from a range
         self.shared = set()  # tensors that are read through several views
         self.problems = Problems(path)
         self.readers = {}
@@ -53,11 +61,30 @@ class FloatGraph:
 
     # reading the graph
 
-    def view(self, name):
-        """How an activation is read."""
+    def raw(self, name):
+        """How an activation is read, perhaps through a function of each value."""
         if name not in self.views:
             raise Unsupported(f"needs {name!r} to depend on the input (fold it in the export)")
         return self.views[name]
+
+    def view(self, name):
+        """How an activation is read, whose values are those of one of our tensors."""
+        view = self.raw(name)
+        if view.curve is not None:
+            self._append("function", view.name, (view.tensor,), self.shapes[view.tensor],
+                         function=view.curve)  # fmt: skip
+            view = View(len(self.layers), view.shape, view.order)
+            self.views[name] = view
+        return view
+
+    def axes(self, name):
+        """((h, w, c), view, which of these each axis of an activation is)"""
+        view = self.view(name)
+        ours = self.shapes[view.tensor]
+        places = orders.axes(view.order, view.shape, ours)
+        if places is None:
+            raise Unsupported(f"reads {name!r} of shape {view.shape} in an unusual order")
+        return ours, view, places
 
     def constant(self, name, what):
         """The value of an input that must be known."""
@@ -88,6 +115,8 @@ class FloatGraph:
         view = self.views.get(name)
         if view is None or view.tensor == 0 or not self.only_reader(name):
             return None
+        if view.curve is not None:
+            return None
         if view.tensor in self.shared:
             return None
         layer = self.layers[view.tensor - 1]
@@ -100,25 +129,36 @@ class FloatGraph:
         self.shapes.append(tuple(shape))
         self.views[name] = View(0, tuple(view_shape), order)
 
-    def emit(self, node, kind, inputs, shape, view_shape=None, **fields):
+    def emit(self, node, kind, inputs, shape, view_shape=None, order=None, out=None, **fields):
         """Append a layer that writes ``shape`` (h, w, c), read channels first unless told."""
         if math.prod(shape) > MAX_TENSOR:
             raise Unsupported(f"makes {math.prod(shape)} values (use a smaller input)")
-        name = layer_name(node)
+        layer = self._append(kind, layer_name(node), inputs, shape, **fields)
+        h, w, c = shape
+        view_shape = (1, c, h, w) if view_shape is None else view_shape
+        order = channels_first(h, w, c) if order is None else order
+        self.views[out or node.outputs[0]] = View(len(self.layers), tuple(view_shape), order)
+        return layer
+
+    def _append(self, kind, name, inputs, shape, **fields):
         taken = {layer.name for layer in self.layers}
         unique, number = name, 2
         while unique in taken:
             unique, number = f"{name}_{number}", number + 1
         self.layers.append(network.Layer(kind, unique, tuple(inputs), **fields))
         self.shapes.append(tuple(shape))
-        h, w, c = shape
-        view_shape = (1, c, h, w) if view_shape is None else view_shape
-        self.views[node.outputs[0]] = View(len(self.layers), view_shape, channels_first(h, w, c))
         return self.layers[-1]
+
+    def part(self, node, kind, inputs, shape, **fields):
+        """Append a layer that makes a part of what a node does; returns its tensor."""
+        if math.prod(shape) > MAX_TENSOR:
+            raise Unsupported(f"makes {math.prod(shape)} values (use a smaller input)")
+        self._append(kind, layer_name(node), inputs, shape, **fields)
+        return len(self.layers)
 
     def alias(self, node, **changes):
         """The output is the first input, read in another way."""
-        view = self.view(node.inputs[0])
+        view = self.raw(node.inputs[0])
         if not self.only_reader(node.inputs[0]):
             self.shared.add(view.tensor)
         self.views[node.outputs[0]] = dataclasses.replace(view, **changes)

@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 
 from ..model import network
+from . import orders
 from .problems import Unsupported
 
-ACTIVATIONS = {(0.0, np.inf): "relu", (0.0, 6.0): "relu6", (-np.inf, np.inf): "none"}
+MOST, MOST_GROUPS = 65535, 64
 
 
 def conv(g, node):
@@ -19,13 +20,13 @@ def conv(g, node):
     if weight.ndim != 4 or len(view.shape) != len(g.constants[node.inputs[1]].shape):
         raise Unsupported(f"has weights of shape {weight.shape} (use a 1-D or 2-D convolution)")
     group = node.attributes.get("group", 1)
-    if group != 1 and (group != c or weight.shape[1] != 1 or weight.shape[0] % c):
-        raise Unsupported(f"has {group} groups for {c} channels (use a plain or depthwise one)")
-    if group == 1 and weight.shape[1] != c:
-        raise Unsupported(f"has weights for {weight.shape[1]} channels, not {c} (export it again)")
-    kind = "conv" if group == 1 else "depthwise"
-    kernel, stride, pads = window(node, (h, w), weight.shape[2:])
-    oh, ow = network.conv_size((h, w), kernel, stride, pads)
+    if group < 1 or weight.shape[1] * group != c or weight.shape[0] % group:
+        raise Unsupported(
+            f"has weights {weight.shape} in {group} groups for {c} channels (export it again)"
+        )
+    kind = "conv" if weight.shape[1] == c else "depthwise"
+    kernel, stride, pads, dilation = window(node, (h, w), weight.shape[2:])
+    oh, ow = network.conv_size((h, w), kernel, stride, pads, dilation)
     if min(oh, ow) < 1:
         raise Unsupported("has a window larger than its input (make it smaller)")
     bias = np.zeros(len(weight), np.float32)
@@ -33,16 +34,44 @@ def conv(g, node):
         bias = np.asarray(g.constant(node.inputs[2], "biases"), np.float32).reshape(-1)
     out = len(weight)
     view_shape = (1, out, ow) if len(view.shape) == 3 else None
+    if weight.shape[1] not in (1, c):
+        _grouped(g, node, view, group, weight, _sized(bias, out), (oh, ow), view_shape, dict(
+            kernel=kernel, stride=stride, pads=pads, dilation=dilation))  # fmt: skip
+        return
     g.emit(
         node, kind, (view.tensor,), (oh, ow, out), view_shape,
         weight=np.ascontiguousarray(weight.transpose(0, 2, 3, 1)), bias=_sized(bias, out),
-        kernel=kernel, stride=stride, pads=pads,
+        kernel=kernel, stride=stride, pads=pads, dilation=dilation,
     )  # fmt: skip
     g.keep_scales(node.inputs[1], 0)
 
 
+def _grouped(g, node, view, groups, weight, bias, size, view_shape, settings):
+    """A convolution for each group of channels, then all joined."""
+    if groups > MOST_GROUPS:
+        raise Unsupported(f"has {groups} groups (use {MOST_GROUPS} at most, or depthwise)")
+    h, w, c = g.shapes[view.tensor]
+    inside, each = c // groups, len(weight) // groups
+    joined = None
+    for i in range(groups):
+        pads = (0, 0, -i * inside, (i + 1) * inside - c)
+        part = g.part(node, "channels", (view.tensor,), (h, w, inside), pads=pads)
+        rows = slice(i * each, (i + 1) * each)
+        part = g.part(
+            node, "conv", (part,), (*size, each),
+            weight=np.ascontiguousarray(weight[rows].transpose(0, 2, 3, 1)), bias=bias[rows],
+            **settings,
+        )  # fmt: skip
+        if i == groups - 1:
+            g.emit(node, "concat", (joined, part), (*size, len(weight)), view_shape)
+        else:
+            joined = part if joined is None else g.part(
+                node, "concat", (joined, part), (*size, (i + 1) * each))  # fmt: skip
+
+
 def window(node, size, kernel):
-    """(kernel, stride, (top, bottom, left, right)) of a windowed node; 1-D gets a height of 1."""
+    """(kernel, stride, (top, bottom, left, right), dilation) of a windowed node; 1-D gets a
+    height of 1."""
     a = node.attributes
     kernel = tuple(int(k) for k in kernel)
     one_d = len(a.get("kernel_shape", kernel)) == 1
@@ -51,14 +80,12 @@ def window(node, size, kernel):
         values = [int(v) for v in a.get(name, default)]
         return tuple([1, *values] if one_d and len(values) == 1 else values)
 
-    if any(d != 1 for d in a.get("dilations", ())):
-        raise Unsupported("is dilated (use a larger window or a stride)")
-    stride = pair("strides", (1, 1))
+    stride, dilation = pair("strides", (1, 1)), pair("dilations", (1, 1))
     mode = a.get("auto_pad", "NOTSET")
     if mode == "SAME_UPPER":
-        pads = network.same_pads(size, kernel, stride)
+        pads = network.same_pads(size, kernel, stride, dilation)
     elif mode == "SAME_LOWER":
-        top, bottom, left, right = network.same_pads(size, kernel, stride)
+        top, bottom, left, right = network.same_pads(size, kernel, stride, dilation)
         pads = bottom, top, right, left
     elif mode == "VALID" or "pads" not in a:
         pads = (0, 0, 0, 0)
@@ -66,10 +93,14 @@ def window(node, size, kernel):
         raw = [int(p) for p in a["pads"]]
         raw = [0, raw[0], 0, raw[1]] if len(raw) == 2 else raw
         pads = raw[0], raw[2], raw[1], raw[3]
-    ok = len(kernel) == len(stride) == 2 and all(1 <= n <= 255 for n in (*kernel, *stride))
-    if not ok or not all(0 <= p <= 255 for p in pads):
-        raise Unsupported(f"has window {kernel}, stride {stride}, pads {pads} (use 1 to 255)")
-    return kernel, stride, pads
+    ok = len(kernel) == len(stride) == len(dilation) == 2
+    if not ok or not all(1 <= n <= MOST for n in (*kernel, *stride, *dilation)):
+        raise Unsupported(
+            f"has window {kernel}, stride {stride}, dilation {dilation} (use 1-D or 2-D)"
+        )
+    if not all(0 <= p <= MOST for p in pads):
+        raise Unsupported(f"has pads {pads} (use 0 to {MOST})")
+    return kernel, stride, pads, dilation
 
 
 def gemm(g, node):
@@ -100,6 +131,9 @@ def matmul(g, node):
 
 def _dense(g, node, weight, bias):
     view = g.view(node.inputs[0])
+    if weight.ndim == 2 and weight.shape[1] < len(view.order):
+        _over_rows(g, node, weight, bias)
+        return
     if (
         weight.ndim != 2
         or weight.shape[1] != len(view.order)
@@ -113,6 +147,23 @@ def _dense(g, node, weight, bias):
     g.emit(
         node, "dense", (view.tensor,), (1, 1, out), shape,
         weight=columns.reshape(out, 1, 1, -1), bias=_sized(bias, out),
+    )  # fmt: skip
+
+
+def _over_rows(g, node, weight, bias):
+    """A dense layer of the last axis, row by row: a 1x1 convolution."""
+    ours, view, places = g.axes(node.inputs[0])
+    if (
+        weight.shape[1] != view.shape[-1]
+        or places[-1] not in (2, None)
+        or ours[2] != view.shape[-1]
+    ):
+        raise Unsupported(f"multiplies {view.shape} by {weight.T.shape} (flatten before it)")
+    shape = (*ours[:2], len(weight))
+    g.emit(
+        node, "conv", (view.tensor,), shape, (*view.shape[:-1], len(weight)),
+        orders.moved((*places[:-1], 2), shape),
+        weight=np.ascontiguousarray(weight[:, None, None, :]), bias=_sized(bias, len(weight)),
     )  # fmt: skip
 
 
@@ -132,42 +183,10 @@ def batch_norm(g, node):
     gain = scale / np.sqrt(var + node.attributes.get("epsilon", 1e-5))
     rank = len(g.view(node.inputs[0]).shape)
     gain, shift = (v.reshape(1, -1, *(1,) * (rank - 2)) for v in (gain, shift - mean * gain))
-    affine(g, node, *(_per_channel(g, node.inputs[0], v) for v in (gain, shift)))
+    affine(g, node, *(per_channel(g, node.inputs[0], v) for v in (gain, shift)))
 
 
-def arithmetic(g, node):
-    """Add, Sub, Mul, Div: of two activations (Add only), or with one number a channel."""
-    first, second = node.inputs[:2]
-    if first in g.views and second in g.views:
-        if node.kind != "Add":
-            raise Unsupported("of two activations (only their sum is known)")
-        _sum(g, node)
-        return
-    name, other = (first, second) if first in g.views else (second, first)
-    value = _per_channel(g, name, np.asarray(g.constant(other, "operand"), np.float64))
-    swapped = name == second
-    if node.kind == "Add":
-        gain, shift = np.ones_like(value), value
-    elif node.kind == "Sub":
-        gain, shift = (-np.ones_like(value), value) if swapped else (np.ones_like(value), -value)
-    elif node.kind == "Mul":
-        gain, shift = value, np.zeros_like(value)
-    elif swapped or not value.all():
-        raise Unsupported("divides by an activation or by zero (multiply instead)")
-    else:
-        gain, shift = 1 / value, np.zeros_like(value)
-    affine(g, node, gain, shift, name)
-
-
-def _sum(g, node):
-    a, b = (g.view(i) for i in node.inputs[:2])
-    if a.shape != b.shape or not np.array_equal(a.order, b.order):
-        raise Unsupported(f"adds {a.shape} and {b.shape} (make both the same)")
-    g.emit(node, "add", (a.tensor, b.tensor), g.shapes[a.tensor], a.shape)
-    g.views[node.outputs[0]].order = a.order
-
-
-def _per_channel(g, name, value):
+def per_channel(g, name, value):
     """A constant operand as one number for each of our channels."""
     view = g.view(name)
     try:
@@ -205,28 +224,12 @@ def affine(g, node, gain, shift, name=None):
     g.views[out].order = view.order
 
 
-def activation(g, node):
-    """Relu and Clip: fused into the layer before, or a layer of their own."""
-    low, high = (0.0, np.inf) if node.kind == "Relu" else _bounds(g, node)
-    name = ACTIVATIONS.get((low, high))
-    if name is None:
-        raise Unsupported(f"limits to {low:g} and {high:g} (use ReLU or ReLU6)")
-    view = g.view(node.inputs[0])
-    layer = g.writer(node.inputs[0])
-    if layer is not None:
-        layer.activation = name
-        g.alias(node)
-        return
-    shape = g.shapes[view.tensor]
-    g.emit(node, "maxpool", (view.tensor,), shape, view.shape, activation=name)
-    g.views[node.outputs[0]].order = view.order
-
-
-def _bounds(g, node):
-    """The limits of a Clip: attributes in old files, inputs in new ones."""
+def scaler(g, node):
+    """scikit-learn's StandardScaler: (x - offset) * scale, feature by feature."""
     a = node.attributes
-    bounds = [a.get("min", -np.inf), a.get("max", np.inf)]
-    for i, name in enumerate(node.inputs[1:3]):
-        if name:
-            bounds[i] = np.asarray(g.constant(name, "limits")).reshape(-1)[0]
-    return tuple(float(b) if abs(b) < 1e30 else float(np.sign(b)) * np.inf for b in bounds)
+    scale = np.asarray(a.get("scale", [1.0]), np.float64)
+    shift = -np.asarray(a.get("offset", [0.0]), np.float64) * scale
+    name = node.inputs[0]
+    affine(
+        g, node, *(per_channel(g, name, v + np.zeros_like(shift + scale)) for v in (scale, shift))
+    )

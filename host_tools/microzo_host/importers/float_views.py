@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..model import network
+from . import orders
 from .float_layers import window
 from .problems import Unsupported
 
@@ -13,7 +14,10 @@ def pool(g, node):
     if len(node.outputs) > 1 and any(node.outputs[1:]):
         raise Unsupported("also gives the places of its maxima (use the values only)")
     shape = [int(k) for k in node.attributes["kernel_shape"]]
-    kernel, stride, pads = window(node, (h, w), [1, *shape] if len(shape) == 1 else shape)
+    size = [1, *shape] if len(shape) == 1 else shape
+    kernel, stride, pads, dilation = window(node, (h, w), size)
+    if dilation != (1, 1):
+        raise Unsupported("is dilated (use a stride)")
     averages = node.kind == "AveragePool"
     if node.attributes.get("ceil_mode", 0):
         pads = _ceil(
@@ -54,64 +58,42 @@ def _ceil(size, kernel, stride, pads, counts):
 
 
 def global_pool(g, node):
-    """GlobalAveragePool, GlobalMaxPool, and ReduceMean over the image."""
-    (h, w, c), view = g.image(node.inputs[0])
-    keep = True
-    if node.kind == "ReduceMean":
-        rank = len(view.shape)
+    """GlobalAveragePool, GlobalMaxPool, ReduceMean, ReduceMax, in whatever order."""
+    view = g.view(node.inputs[0])
+    rank, keep = len(view.shape), True
+    axes = range(2, rank)
+    if node.kind.startswith("Reduce"):
         axes = node.attributes.get("axes")
-        if axes is None and len(node.inputs) > 1:
+        if axes is None and len(node.inputs) > 1 and node.inputs[1]:
             axes = g.constant(node.inputs[1], "axes").reshape(-1)
-        axes = sorted(int(a) % rank for a in (() if axes is None else axes))
-        if axes != list(range(2, rank)):
-            raise Unsupported(f"averages axes {axes} (average rows and columns)")
         keep = bool(node.attributes.get("keepdims", 1))
-    view_shape = (1, c, *(1,) * (len(view.shape) - 2)) if keep else (1, c)
-    if node.kind == "GlobalMaxPool":
-        if max(h, w) > 255:
-            raise Unsupported("covers more than 255 rows or columns (use smaller images)")
-        g.emit(
-            node, "maxpool", (view.tensor,), (1, 1, c), view_shape, kernel=(h, w), stride=(h, w)
-        )
+        axes = sorted({int(a) % rank for a in (range(rank) if axes is None else axes)})
+    axes = [a for a in axes if view.shape[a] > 1]
+    shape = [1 if a in axes else n for a, n in enumerate(view.shape)]
+    if not keep:
+        gone = node.attributes.get("axes")
+        if gone is None:
+            gone = g.constant(node.inputs[1], "axes").reshape(-1)
+        gone = {int(a) % rank for a in gone}
+        shape = [n for a, n in enumerate(shape) if a not in gone]
+    if not axes:
+        g.alias(node, shape=tuple(shape))
         return
-    g.emit(node, "globalpool", (view.tensor,), (1, 1, c), view_shape)
-
-
-def pad(g, node):
-    """Pad with zeros around the image."""
-    (h, w, c), view = g.image(node.inputs[0])
-    a = node.attributes
-    pads = a.get("pads")
-    if pads is None:
-        pads = g.constant(node.inputs[1], "pads").reshape(-1)
-    value = a.get("value", 0.0)
-    if len(node.inputs) > 2 and node.inputs[2]:
-        value = np.asarray(g.constant(node.inputs[2], "value")).reshape(-1)[0]
-    if len(node.inputs) > 3 and node.inputs[3]:
-        raise Unsupported("pads chosen axes (pad all of them)")
-    if a.get("mode", "constant") != "constant" or value != 0:
-        raise Unsupported("pads with another value than 0 (pad with 0)")
-    pads = [int(p) for p in pads]
-    if (
-        len(pads) != 8
-        or pads[0]
-        or pads[1]
-        or pads[4]
-        or pads[5]
-        or min(pads) < 0
-        or max(pads) > 255
-    ):
-        raise Unsupported(f"has pads {pads} (pad rows and columns by 0 to 255)")
-    t, left, b, right = pads[2], pads[3], pads[6], pads[7]
-    if not any(pads):
-        g.alias(node)
-        return
-    g.emit(node, "pad", (view.tensor,), (h + t + b, w + left + right, c), pads=(t, b, left, right))
+    ours = g.shapes[view.tensor]
+    match = orders.reduction(view.order, view.shape, axes, [ours])
+    if match is None or match[0] not in (ours, (ours[0] * ours[1], ours[2], 1)):
+        raise Unsupported(f"reduces axes {axes} of {view.shape} (reduce rows, columns, channels)")
+    read, kernel, places = match
+    if read != ours:
+        raise Unsupported("reduces channels (reduce rows and columns)")
+    size = ours[0] // kernel[0], ours[1] // kernel[1], ours[2]
+    kind = "maxpool" if node.kind in ("GlobalMaxPool", "ReduceMax") else "mean"
+    g.emit(node, kind, (view.tensor,), size, shape, places, kernel=kernel, stride=kernel)
 
 
 def reshape(g, node):
     """Reshape, Flatten, Squeeze, Unsqueeze: the same values in the same order."""
-    view = g.view(node.inputs[0])
+    view = g.raw(node.inputs[0])
     shape = list(_reshaped(g, node, view.shape))
     if int(np.prod(shape)) != len(view.order) or shape[:1] != [1]:
         raise Unsupported(f"turns {view.shape} into {tuple(shape)} (keep the batch first)")
@@ -147,7 +129,7 @@ def _reshaped(g, node, shape):
 
 def transpose(g, node):
     """Transpose as a change of view."""
-    view = g.view(node.inputs[0])
+    view = g.raw(node.inputs[0])
     axes = node.attributes.get("perm", list(range(len(view.shape)))[::-1])
     if sorted(axes) != list(range(len(view.shape))):
         raise Unsupported(f"has axes {list(axes)} for shape {view.shape} (export it again)")

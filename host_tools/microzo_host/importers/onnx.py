@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..model import correct, quantize, ranges
 from ..model import file as modelfile
-from ..model import network, quantize, ranges
 from ..reference import compare
 from . import finish
 from .onnx_network import import_network
@@ -21,7 +21,7 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
     """
     imported = import_network(path)
     net = imported.net.fold()
-    needs = [i for i in _ranged(net) if i not in imported.ranges]
+    needs = ranges.missing(net, imported.ranges)
     if calib is None and needs:
         raise ValueError(f"{path} holds floats: give some hundred clean samples to calibrate it")
     real, given, table = None, dict(imported.ranges), (np.arange(256) - 128).astype(np.int8)
@@ -33,37 +33,51 @@ def import_onnx(path, calib=None, method="mse", input_range=(0.0, 1.0)):
             real = (low + calib * np.float32((high - low) / 255)).astype(np.float32)
             given.setdefault(0, ranges.quantization(low, high))
             table = _table(low, high, *given[0])
-    chosen = _chosen(net, real, given, needs, method)
-    model = quantize.build(net, chosen, imported.weight_scales, table)
-    notes = [f"{kind} at the end is left out: the loss takes logits" for kind in imported.dropped]
+    net, given, number = ranges.untied(net, given)
+    scales = {number[i + 1] - 1: s for i, s in imported.weight_scales.items()}
+    chosen = ranges.all_of(net, real, given, method)
+    model = quantize.build(net, chosen, scales, table)
+    notes = [_instead(model, kind) for kind in imported.dropped]
+    if model.classes == 1:
+        notes.append(finish.ONE_OUTPUT)
+    if real is not None:
+        model.metadata = finish.metadata(model, "onnx", notes, _foreign(imported))
+        raw = finish.samples(model, calib)
+        if not imported.ranges:
+            correct.biases(model, net, raw, real)
     problems = Problems(path)
     finish.limits(model, problems)
     problems.raise_if_any()
+    notes += [finish.FROZEN.format(op.name, op.row) for op in model.ops if op.abs_sum]
     if real is not None:
-        raw = finish.samples(model, calib, model.scales[0])
         quantize.store_statistics(model, raw)
         notes += _weak_layers(model, net, raw[:CHECKED])
-    model.metadata = finish.metadata(model, "onnx", notes, task="classification")
+    model.metadata = finish.metadata(
+        model, "onnx", notes, _foreign(imported), task="classification"
+    )
     modelfile.check(model, path)
     return model
 
 
-def _ranged(net):
-    """Tensors with a range of their own: pools and pads keep their source's."""
-    kept = (*network.POOLS, "pad")
-    return [0] + [i + 1 for i, layer in enumerate(net.layers) if layer.kind not in kept]
+def _instead(model, kind):
+    """What takes the place of a classifier that is left out."""
+    if kind != "Sigmoid":
+        return f"{kind} at the end is left out: the loss takes logits"
+    if model.classes == 2 and not model.ops[-1].weight[0].any():
+        return f"{kind} at the end is left out: {finish.TWO_CLASSES}"
+    return f"{kind} at the end is left out: {finish.SEVERAL_LABELS}"
 
 
-def _chosen(net, real, given, needs, method):
-    """(scale, zero point) of every tensor: the file's where it has them, else by ``method``."""
-    if needs and real is not None:
-        ends = ranges.choose(net, real, method)
-        given = {i: ranges.quantization(*ends[i]) for i in needs} | given
-    result = [given[0]]
-    for i, layer in enumerate(net.layers):
-        own = layer.kind not in (*network.POOLS, "pad")
-        result.append(given[i + 1] if own else result[layer.inputs[0]])
-    return result
+def _foreign(imported):
+    """(shape of a sample of the file, which of its values each of ours is)"""
+    order = np.empty(len(imported.order), np.int64)
+    order[imported.order] = np.arange(len(order))
+    return imported.file_shape, order
+
+
+def _sides(shape):
+    """A shape without its axes of one value."""
+    return tuple(n for n in shape if n > 1)
 
 
 def _ours(imported, calib, path):
@@ -76,7 +90,7 @@ def _ours(imported, calib, path):
             f"calibration samples have shape {calib.shape}, {path} takes {imported.file_shape}: "
             f"give an array (number, ...)"
         )
-    if calib.shape[1:] == imported.file_shape:
+    if _sides(calib.shape[1:]) == _sides(imported.file_shape):
         ours = np.empty((len(calib), len(imported.order)), calib.dtype)
         ours[:, imported.order] = calib.reshape(len(calib), -1)
         return ours.reshape(-1, *shape)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from ..model import network
-from . import float_layers, float_views, onnx_file
+from . import float_cuts, float_functions, float_layers, float_views, onnx_ends, onnx_file
 from .float_graph import FloatGraph, channels_first
 from .problems import Unsupported
 
@@ -14,30 +14,66 @@ HANDLERS = {
     "Gemm": float_layers.gemm,
     "MatMul": float_layers.matmul,
     "BatchNormalization": float_layers.batch_norm,
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div"), float_layers.arithmetic),
-    **dict.fromkeys(("Relu", "Clip"), float_layers.activation),
+    **dict.fromkeys(float_functions.BINARY, float_functions.arithmetic),
+    **dict.fromkeys(float_functions.CURVES, float_functions.unary),
+    **dict.fromkeys(("Relu", "Clip"), float_functions.activation),
+    **dict.fromkeys(float_functions.COMPARISONS, float_functions.arithmetic),
+    "Where": float_functions.where,
+    "PRelu": float_functions.prelu,
     **dict.fromkeys(("MaxPool", "AveragePool"), float_views.pool),
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "ReduceMean"), float_views.global_pool),
-    "Pad": float_views.pad,
+    **dict.fromkeys(
+        ("GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceMax"), float_views.global_pool
+    ),
+    "Pad": float_cuts.pad,
+    "Concat": float_cuts.concat,
+    "Slice": float_cuts.slice_,
+    "Gather": float_cuts.gather,
+    "Split": float_cuts.split,
+    "ai.onnx.ml.Scaler": float_layers.scaler,
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), float_views.reshape),
     "Transpose": float_views.transpose,
-    **dict.fromkeys(("Identity", "Dropout"), float_views.same),
+    **dict.fromkeys(("Identity", "Dropout", "Cast"), float_views.same),
 }
+NORM = "use BatchNorm, which is folded"
+RESIZE = "resize on the PC, before the samples are sent, or use a convolution with strides"
+RECURRENT = "use causal Conv1d layers with dilation over time"
 CURES = {
-    "ConvTranspose": "train the encoder alone, or upsample on the host",
-    "Resize": "resize on the host, before the samples are sent",
-    "Upsample": "resize on the host, before the samples are sent",
-    "LSTM": "use convolutions over time instead",
-    "GRU": "use convolutions over time instead",
-    "Concat": "add instead, or convert to int8 .tflite",
-    "LeakyRelu": "use ReLU",
-    "Sigmoid": "use ReLU",
-    "HardSwish": "use ReLU",
+    "ConvTranspose": "train the encoder alone, or upsample on the PC",
+    "Resize": RESIZE,
+    "Upsample": RESIZE,
+    "LSTM": RECURRENT,
+    "GRU": RECURRENT,
+    "RNN": RECURRENT,
+    "Loop": RECURRENT,
+    "Scan": RECURRENT,
+    "If": "export one branch",
     "Softmax": "keep it at the end only, where it is dropped",
+    "LayerNormalization": NORM,
+    "GroupNormalization": NORM,
+    "InstanceNormalization": NORM,
+    "LpNormalization": NORM,
+    "LRN": NORM,
+    "Einsum": "attention: use a linear layer or a convolution",
+    "ReduceSum": "use a mean, which is the sum but for a factor",
+    "ReduceMin": "use a maximum",
+    "ReduceProd": "use a mean",
+    "ArgMax": "leave it out: microzo takes the largest output itself",
+    "TopK": "leave it out: microzo takes the largest output itself",
+    "DepthToSpace": RESIZE,
+    "SpaceToDepth": "use a convolution with strides",
+    "NonMaxSuppression": "import the network without its boxes: microzo trains classifiers",
+    "ai.onnx.ml.TreeEnsembleClassifier": "train a small MLPClassifier: microzo runs networks",
+    "ai.onnx.ml.LinearClassifier": "train an MLPClassifier: microzo runs networks",
+    "ai.onnx.ml.SVMClassifier": "train an MLPClassifier: microzo runs networks",
 }
-CLASSIFIERS = ("Softmax", "LogSoftmax", "Sigmoid")
-THROUGH = ("QuantizeLinear", "DequantizeLinear", "Identity", "Flatten", "Reshape", "Squeeze")
-PASSED = "QuantizeLinear DequantizeLinear Identity Sub Div Mul Add Relu Clip".split()
+OTHERWISE = (
+    "PyTorch: Conv, Linear, pools, activations, sums, cat; see docs/howto/import-your-model.md"
+)
+PASSED = {
+    *"QuantizeLinear DequantizeLinear Identity Relu Clip Cast PRelu Slice Split Concat".split(),
+    *float_functions.BINARY,
+    *float_functions.CURVES,
+}
 IMAGE = ("Conv", "MaxPool", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Pad")
 
 
@@ -66,19 +102,23 @@ def from_graph(graph, path):
     """As import_network(), from what onnx_file.read() gave."""
     g = FloatGraph(graph, path)
     try:
+        onnx_ends.check(graph)
         file_shape = _source(g)
-        target, dropped = _target(graph)
+        target, dropped = onnx_ends.target(graph)
     except Unsupported as problem:
         g.problems.add(problem)
         g.problems.raise_if_any()
     for node in _needed(graph, target):
         _convert(g, node)
     g.problems.raise_if_any()
-    view = g.views.get(target)
+    view = g.view(target) if target in g.views else None
     if view is None or not view.tensor:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
-    if not np.array_equal(view.order, np.arange(len(view.order))):
-        raise ValueError(f"{path} ends in {view.shape}, not in one value a class: flatten it")
+    try:
+        onnx_ends.one_class_a_sample(g, view, dropped)
+    except Unsupported as problem:
+        g.problems.add(problem)
+        g.problems.raise_if_any()
     order = g.views[next(iter(graph.inputs))].order
     return _cut(
         g, view.tensor, Imported(None, order, file_shape, g.ranges, g.weight_scales, dropped)
@@ -107,7 +147,7 @@ def _convert(g, node):
     if value is not None:
         g.constants[node.outputs[0]] = value
         return
-    cure = CURES.get(node.kind, "see docs/howto/import-your-model.md for what can replace it")
+    cure = CURES.get(node.kind, OTHERWISE)
     g.run(node, HANDLERS.get(node.kind), cure)
 
 
@@ -128,7 +168,7 @@ def _quantization(g, node):
         g.alias(node)
         g.ranges[view.tensor] = float(scale[0]), int(zero[0]) - (128 if unsigned else 0)
         if view.tensor and g.ranges[view.tensor][1] == -128:
-            _restore_relu(g.layers[view.tensor - 1])
+            _restore_relu(g, g.layers[view.tensor - 1])
         return
     values = np.asarray(g.constants[node.inputs[0]])
     axis = int(node.attributes.get("axis", 1)) % max(values.ndim, 1)
@@ -141,17 +181,22 @@ def _quantization(g, node):
         shape[axis] = -1
     zero = np.broadcast_to(zero, scale.shape)
     if node.kind == "QuantizeLinear":
-        raise Unsupported("quantizes a constant at run time (export it quantized)")
+        low = 0 if unsigned else -128
+        whole = np.rint(values / scale.reshape(shape)) + zero.reshape(shape)
+        kind = np.uint8 if unsigned else np.int8
+        g.constants[node.outputs[0]] = np.clip(whole, low, low + 255).astype(kind)
+        return
     real = (values.astype(np.float32) - zero.reshape(shape)) * scale.reshape(shape)
     g.constants[node.outputs[0]] = real.astype(np.float32)
     if not zero.any():
         g.constant_scales[node.outputs[0]] = scale, axis
 
 
-def _restore_relu(layer):
+def _restore_relu(g, layer):
     """A range from 0 on stands for the ReLU that the quantizer left out before it."""
     if layer.activation == "none" and layer.kind in (*network.WEIGHTED, "add"):
         layer.activation = "relu"
+        g.restored.append(layer)
 
 
 def _source(g):
@@ -163,6 +208,11 @@ def _source(g):
         )
     name, shape = next(iter(inputs.items()))
     dims = tuple(shape[1:])
+    if shape and shape[0] not in (None, 1):
+        raise Unsupported(
+            f"it takes {shape[0]} samples of shape {dims} at a time (export it with a sample of "
+            f"one, or with a dynamic batch)"
+        )
     if not 1 <= len(dims) <= 3 or None in dims:
         raise Unsupported(f"its input {name!r} has shape {shape} (export it with a fixed size)")
     if int(np.prod(dims, dtype=np.int64)) > 1 << 22 or max(dims) > 65535:
@@ -170,7 +220,7 @@ def _source(g):
     identity = np.arange(int(np.prod(dims)), dtype=np.int32)
     if len(dims) == 1:
         g.source(name, (1, 1, *dims), identity, (1, *dims))
-    elif _first_reader(g, name) not in IMAGE:
+    elif not _reads_image(g, name):
         g.source(name, (*(1,) * (3 - len(dims)), *dims), identity, (1, *dims))
     else:
         ours = (1, dims[1], dims[0]) if len(dims) == 2 else (dims[1], dims[2], dims[0])
@@ -178,34 +228,18 @@ def _source(g):
     return dims
 
 
-def _first_reader(g, name):
-    """Kind of the first operator that does something with the input."""
-    for _ in range(8):
-        node = next(iter(g.readers.get(name, ())), None)
-        if node is None or node.kind not in PASSED:
-            return node.kind if node else ""
-        name = node.outputs[0]
-    return ""
-
-
-def _target(graph):
-    """(name of the logits, kinds of the classifiers that were dropped after them)."""
-    if len(graph.outputs) != 1:
-        raise Unsupported(
-            f"its outputs are {', '.join(map(repr, graph.outputs))} (use exactly one)"
-        )
-    writers = {name: node for node in graph.nodes for name in node.outputs}
-    target, dropped = graph.outputs[0], []
-    name = target
-    for _ in range(len(graph.nodes)):
-        node = writers.get(name)
-        if node is None or node.kind not in CLASSIFIERS + THROUGH or not node.inputs:
-            break
-        name = node.inputs[0]
-        if node.kind in CLASSIFIERS:
-            target = name
-            dropped.append(node.kind)
-    return target, dropped
+def _reads_image(g, name):
+    """Whether an operator on images is the first that minds how the input lies."""
+    names, seen = [name], set()
+    while names and len(seen) < 64:
+        name = names.pop()
+        for node in g.readers.get(name, ()):
+            if node.kind in IMAGE:
+                return True
+            if node.kind in PASSED and node.outputs[0] not in seen:
+                seen.add(node.outputs[0])
+                names += node.outputs
+    return False
 
 
 def _needed(graph, target):
@@ -227,7 +261,8 @@ def _cut(g, last, imported):
             continue
         pads = tuple(a + b for a, b in zip(before.pads, layer.pads))
         kernel = layer.kernel if layer.weight is None else layer.weight.shape[1:3]
-        fits = max(pads[:2]) < kernel[0] and max(pads[2:]) < kernel[1]
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, layer.dilation)]
+        fits = max(pads[:2]) < reach[0] and max(pads[2:]) < reach[1] and min(before.pads) >= 0
         if layer.kind in ("conv", "depthwise") and fits:
             layer.pads, layer.inputs = pads, before.inputs
     needed, tensors = set(), [last]
@@ -240,9 +275,13 @@ def _cut(g, last, imported):
     kept = [layers[t - 1] for t in sorted(needed)]
     for layer in kept:
         layer.inputs = tuple(number[t] for t in layer.inputs)
+    shapes = [g.shapes[0], *(g.shapes[t] for t in sorted(needed))]
+    if any(kept[-1] is layer for layer in g.restored):
+        kept[-1].activation = "none"  # logits are what they are
+    onnx_ends.finish(kept, shapes, imported.dropped)
     imported.net = network.Network(g.shapes[0], kept, "imported")
     imported.ranges = {number[t]: r for t, r in g.ranges.items() if t in number}
-    imported.weight_scales = {
-        number[i + 1] - 1: s for i, s in g.weight_scales.items() if i + 1 in number
-    }
+    scales = {number[i + 1] - 1: s for i, s in g.weight_scales.items() if i + 1 in number}
+    # onnx_ends.finish() gives one sigmoid's layer a second row.
+    imported.weight_scales = {i: np.resize(s, len(kept[i].weight)) for i, s in scales.items()}
     return imported

@@ -12,7 +12,8 @@ class Problems:
         self.path, self.found = path, []
 
     def add(self, problem):
-        self.found.append(str(problem))
+        text = "".join(c if c.isprintable() else " " for c in str(problem))
+        self.found.append(" ".join(text.split()))
 
     def raise_if_any(self):
         """One ValueError, one sentence, that lists all of them."""

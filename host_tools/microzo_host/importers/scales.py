@@ -34,45 +34,6 @@ def channels(x_scale, w_scales, y_scale):
     return np.float64(x_scale) * w_scales.astype(np.float64) / np.float64(y_scale)
 
 
-def once(effective, low, high):
-    """Multipliers for an output that is rounded once (ROUND_ONCE), by channel.
-
-    LiteRT's dense layer rounds acc * s in double, s = s_x * s_w / s_y. A 31-bit
-    multiplier can differ from s only where acc * s lies next to a half. All
-    those places are looked at: the outputs ``low`` to ``high``, zero point
-    subtracted, change at the same accumulators as with s, if need be with the
-    multiplier moved by a few units.
-    """
-    effective = np.asarray(effective, np.float64)
-    mults, shifts = multipliers(effective)
-    for start in range(0, len(effective), 256):
-        part = slice(start, start + 256)
-        acc = _thresholds(effective[part], low, high)
-        wanted = _half_away(acc * effective[part, None])
-        got = requant_once(acc, mults[part, None], shifts[part, None])
-        for i in start + np.flatnonzero((got != wanted).any(1)):
-            mults[i] += _correction(
-                acc[i - start], wanted[i - start], int(mults[i]), int(shifts[i])
-            )
-    return mults, shifts
-
-
-def _thresholds(effective, low, high):
-    """int64 (channels, n): the accumulators on both sides of every change of the output."""
-    steps = np.arange(low + 1, high + 1) - 0.5
-    guess = np.floor(steps / effective[:, None])[:, :, None] + np.arange(-1, 3)
-    return np.clip(guess, -(1 << 30), 1 << 30).astype(np.int64).reshape(len(effective), -1)
-
-
-def _correction(acc, wanted, mult, shift):
-    """The smallest change of a multiplier that gives the wanted outputs, 0 if there is none."""
-    for change in sorted(range(-8, 9), key=abs):
-        if 1 << 30 <= mult + change < 1 << 31:
-            if np.array_equal(requant_once(acc, mult + change, shift), wanted):
-                return change
-    return 0
-
-
 def requant_once(acc, mult, shift):
     """acc * mult * 2^(shift - 31), rounded once, half away from zero (SPEC.md 1.2)."""
     right = 31 - np.asarray(shift, np.int64)

@@ -2,52 +2,106 @@
 
 import re
 
+import numpy as np
+
 from ..model import file as modelfile
 from ..model import quantize
-from . import binary, ends, finish, plain, tflite_file, weighted
+from . import (
+    binary,
+    cuts,
+    ends,
+    finish,
+    functions,
+    heads,
+    reductions,
+    tflite_file,
+    tflite_fold,
+    tflite_rewrite,
+    views,
+    weighted,
+)
 from .lowering import Lowering
 from .problems import Problems, Unsupported
 
+ONE_VALUE = (
+    "RELU RELU6 RELU_N1_TO_1 LEAKY_RELU LOGISTIC TANH HARD_SWISH QUANTIZE DEQUANTIZE EXP LOG "
+    "SQRT RSQRT ELU GELU ABS NEG SQUARE SIN COS"
+).split()
 # By operator: (function, inputs it needs).
 HANDLERS = {
     "CONV_2D": (weighted.conv, 2),
     "DEPTHWISE_CONV_2D": (weighted.depthwise, 2),
     "FULLY_CONNECTED": (weighted.dense, 2),
+    "BATCH_MATMUL": (weighted.matmul, 2),
     "ADD": (binary.add, 2),
     "SUB": (binary.add, 2),
     "MUL": (binary.mul, 2),
     "CONCATENATION": (binary.concatenate, 1),
-    "MEAN": (plain.mean, 2),
-    "AVERAGE_POOL_2D": (plain.pool, 1),
-    "MAX_POOL_2D": (plain.pool, 1),
-    "PAD": (plain.pad, 2),
-    "PADV2": (plain.pad, 3),
-    "RESHAPE": (plain.reshape, 1),
-    "SQUEEZE": (plain.reshape, 1),
-    "EXPAND_DIMS": (plain.reshape, 1),
-    "TRANSPOSE": (plain.transpose, 2),
-    "RELU": (plain.relu, 1),
-    "RELU6": (plain.relu, 1),
-    "RELU_N1_TO_1": (plain.relu, 1),
-    "LEAKY_RELU": (plain.leaky_relu, 1),
-    "LOGISTIC": (plain.curve, 1),
-    "TANH": (plain.curve, 1),
-    "HARD_SWISH": (plain.curve, 1),
-    "QUANTIZE": (plain.requantize, 1),
+    "MAXIMUM": (binary.maximum, 2),
+    "MINIMUM": (binary.maximum, 2),
+    "MEAN": (reductions.mean, 2),
+    "REDUCE_MAX": (reductions.largest, 2),
+    "AVERAGE_POOL_2D": (reductions.pool, 1),
+    "MAX_POOL_2D": (reductions.pool, 1),
+    "PAD": (cuts.pad, 2),
+    "PADV2": (cuts.pad, 3),
+    "STRIDED_SLICE": (cuts.strided_slice, 4),
+    "SLICE": (cuts.slice_, 3),
+    "SPLIT": (cuts.split, 2),
+    "SPLIT_V": (cuts.split_v, 3),
+    "RESHAPE": (views.reshape, 1),
+    "SQUEEZE": (views.reshape, 1),
+    "EXPAND_DIMS": (views.reshape, 1),
+    "TRANSPOSE": (views.transpose, 2),
+    "PRELU": (functions.prelu, 2),
+    **dict.fromkeys(ONE_VALUE, (functions.unary, 1)),
+    **dict.fromkeys((*functions.COMPARISONS, "DIV", "POW"), (functions.only_of_one, 2)),
+    **dict.fromkeys(("SELECT", "SELECT_V2"), (functions.only_of_one, 3)),
 }
+NORM = "use BatchNormalization, which is folded, not LayerNormalization or GroupNormalization"
+RESIZE = "resize on the PC, before the samples are sent, or use Conv2D with strides"
+SVDF = "a memory over time: use DepthwiseConv1D and Conv1D over a window of time"
+RECURRENT = "an LSTM, GRU or RNN: use causal Conv1D layers with dilation over time"
 CURES = {
-    "TRANSPOSE_CONV": "train the encoder alone, or upsample on the host",
-    "RESIZE_BILINEAR": "resize on the host, before the samples are sent",
-    "RESIZE_NEAREST_NEIGHBOR": "resize on the host, before the samples are sent",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": "use convolutions over time instead",
-    "LSTM": "use convolutions over time instead",
-    "SVDF": "use depthwise convolutions over time instead",
-    "BATCH_MATMUL": "use a dense layer",
-    "DEQUANTIZE": "convert with full integer quantization, so that no float layer is left",
-    "SOFTMAX": "keep it at the end only, where it is dropped",
-    "SPLIT": "use two convolutions",
-    "CONV_3D": "use 2-D convolutions",
+    "TRANSPOSE_CONV": "Conv2DTranspose: train the encoder alone, or upsample on the PC",
+    "RESIZE_BILINEAR": RESIZE,
+    "RESIZE_NEAREST_NEIGHBOR": RESIZE,
+    "TILE": RESIZE,
+    "UNPACK": RECURRENT,
+    "FILL": RECURRENT,
+    "WHILE": RECURRENT,
+    "LSTM": RECURRENT,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": RECURRENT,
+    "BIDIRECTIONAL_SEQUENCE_LSTM": RECURRENT,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": RECURRENT,
+    "RNN": RECURRENT,
+    "SVDF": SVDF,
+    "SOFTMAX": "attention, or a softmax inside: keep it at the end only, where it is dropped",
+    "L2_NORMALIZATION": "leave it out: a Dense layer behind it learns the same",
+    "SQUARED_DIFFERENCE": NORM,
+    "SUM": "use GlobalAveragePooling, which is the sum but for a factor",
+    "REDUCE_PROD": "use GlobalAveragePooling",
+    "REDUCE_MIN": "use GlobalMaxPooling",
+    "ARG_MAX": "leave it out: microzo takes the largest output itself",
+    "TOPK_V2": "leave it out: microzo takes the largest output itself",
+    "EMBEDDING_LOOKUP": "an Embedding: look it up on the PC and send its values",
+    "GATHER": "an Embedding, or values picked by an index: use Dense or Conv1D",
+    "SPACE_TO_DEPTH": "use Conv2D with strides",
+    "DEPTH_TO_SPACE": RESIZE,
+    "SPACE_TO_BATCH_ND": "a dilation with other steps between: use Conv2D(dilation_rate)",
+    "BATCH_TO_SPACE_ND": "a dilation with other steps between: use Conv2D(dilation_rate)",
+    "REVERSE_V2": "turn the samples round on the PC",
+    "MIRROR_PAD": "use ZeroPadding2D or padding='same'",
+    "CONV_3D": "use Conv2D",
+    "CUMSUM": "use causal Conv1D layers",
+    "CAST": "convert with full integer quantization, int8 in and out",
+    "RFFT2D": "compute the spectrum on the PC or the board and send it as samples",
+    "LOCAL_RESPONSE_NORMALIZATION": NORM,
 }
+OTHERWISE = (
+    "Keras: Conv, Dense, pooling, Add, Concatenate, activations; "
+    "see docs/howto/import-your-model.md"
+)
 
 
 def import_tflite(path, calib=None):
@@ -64,37 +118,49 @@ def from_graph(graph, path, calib=None):
     """As import_tflite(), from what tflite_file.read() gave."""
     problems = Problems(path)
     try:
+        _no_memory(graph)
+        tflite_fold.fold(graph)
+        tflite_rewrite.dilated(graph)
         core = ends.find(graph)
         lowering = Lowering(graph, core, path)
     except Unsupported as problem:
         problems.add(problem)
         problems.raise_if_any()
-    lowering.run(
-        HANDLERS,
-        lambda kind: CURES.get(
-            kind, "see docs/howto/import-your-model.md for what can replace it"
-        ),
-    )
+    lowering.run(HANDLERS, lambda kind: CURES.get(kind, OTHERWISE))
     if not lowering.ops:
         raise ValueError(f"{path} has no layer between its input and output: give a whole network")
     model = _model(lowering, path)
+    heads.dense(model.ops[-1])
+    if core.sigmoid and model.classes == 1:
+        heads.two_classes(model)
+        lowering.sources += [None] * (len(model.ops) - len(lowering.sources))
     finish.names(model, [short_name(graph, i) for i in lowering.sources])
     finish.limits(model, problems)
     problems.raise_if_any()
     _describe(model, lowering, problems)
     problems.raise_if_any()
     if calib is not None:
-        raw = finish.samples(model, calib, model.scales[model.in_tensor])
+        raw = finish.samples(model, calib)
         quantize.store_statistics(model, raw)
     modelfile.check(model, path)
     return model
 
 
+def _no_memory(graph):
+    """Unsupported, with nothing else said, if layers remember what they saw before."""
+    kinds = sorted(
+        {node.kind for node in graph.nodes if CURES.get(node.kind) in (RECURRENT, SVDF)}
+    )
+    kinds = [kind for kind in kinds if kind not in ("UNPACK", "FILL")]
+    if kinds:
+        raise Unsupported(f"it has {' and '.join(kinds)} ({CURES[kinds[0]]})")
+
+
 def _model(lowering, path):
     core, source = lowering.core, lowering.quantized(lowering.core.source)
     h, w, c = lowering.shape_in
-    view = lowering.views[core.target]
-    if any(view.pads) or view.tensor != lowering.ops[-1].out:
+    view = lowering.view(core.target)
+    if any(view.pads) or view.order is not None or view.tensor != lowering.ops[-1].out:
         raise ValueError(f"{path} does not end in a layer: give a whole network")
     return modelfile.Model(
         h, w, c,
@@ -112,22 +178,42 @@ def _describe(model, lowering, problems):
     """Logits and metadata."""
     core = lowering.core
     notes = [
-        f"{kind} at the end is left out: the loss takes logits"
+        f"{kind} at the end is left out: {_instead(model, kind)}"
         for kind in core.dropped
         if kind in ends.CLASSIFIERS
     ]
+    foreign = None
     if core.order is not None:
+        shape = lowering.graph.tensors[lowering.graph.inputs[0]].shape
+        foreign = tuple(shape[1:]), core.order
         notes.append(f"samples are given as (h, w, c) = {(model.in_h, model.in_w, model.in_c)}")
-    regression = not notes and model.classes == model.in_h * model.in_w * model.in_c
+    regression = not core.dropped_classifier and (
+        model.classes == model.in_h * model.in_w * model.in_c
+    )
+    if model.classes == 1:
+        notes.append(finish.ONE_OUTPUT)
+    notes += [finish.FROZEN.format(op.name, op.row) for op in model.ops if op.abs_sum]
+    notes += [
+        finish.INEXACT.format(model.ops[i].name, n) for i, n in lowering.inexact.items() if n
+    ]
     try:
         _logits(model, lowering, regression)
     except ValueError as error:
         problems.add(f"its logits cannot be scaled: {error}")
     model.metadata = finish.metadata(
-        model, "tflite", notes,
+        model, "tflite", notes, foreign,
         task="regression" if regression else "classification",
         tensors=lowering.sources,
     )  # fmt: skip
+
+
+def _instead(model, kind):
+    """What takes the place of a classifier that is left out."""
+    if kind != "LOGISTIC":
+        return "the loss takes logits"
+    if model.classes == 2 and not model.ops[-1].weight[0].any():
+        return finish.TWO_CLASSES
+    return finish.SEVERAL_LABELS
 
 
 def _logits(model, lowering, regression):
@@ -137,9 +223,19 @@ def _logits(model, lowering, regression):
     emit = linear and (op.out_h, op.out_w) == (1, 1) and not regression
     effective = None
     if emit:
-        node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
-        effective = weighted.effective_scales(lowering, node) * model.scales[model.out_tensor]
+        effective = _effective(model, lowering)
     finish.logits(model, effective, emit, lowering.core.beta)
+
+
+def _effective(model, lowering):
+    """float64 (classes,): what one unit of the last accumulators stands for."""
+    op = model.ops[-1]
+    if lowering.sources[-1] is None:  # heads.two_classes() appended it
+        return np.full(op.out_c, model.scales[op.in1] / 64)
+    node = next(n for n in lowering.core.nodes if lowering.sources[-1] in n.outputs)
+    effective = weighted.effective_scales(lowering, node) * model.scales[model.out_tensor]
+    effective = effective * lowering.changed.get(op.tid, 1.0)
+    return np.broadcast_to(effective, op.out_c) if len(effective) == 1 else effective
 
 
 def short_name(graph, number):

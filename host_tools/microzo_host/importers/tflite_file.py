@@ -11,6 +11,8 @@ import struct
 
 import numpy as np
 
+from .problems import Unsupported
+
 MAX_FILE = 1 << 26
 MAX_TENSORS, MAX_NODES, MAX_RANK = 4096, 1024, 8
 MAX_ELEMENTS = 1 << 24
@@ -19,6 +21,7 @@ TENSOR_NAME, CUSTOM_CODE = 10, 6  # places of the two strings in their tables
 DAMAGE = (struct.error, TypeError, ValueError, IndexError, OverflowError, AttributeError)
 ITEM_SIZES = {"INT8": 1, "UINT8": 1, "INT16": 2, "INT32": 4, "INT64": 8, "FLOAT32": 4}
 DTYPES = {"INT8": "i1", "UINT8": "u1", "INT32": "<i4", "INT64": "<i8", "FLOAT32": "<f4"}
+REDUCTIONS = ("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")
 # Options that are read, by the schema's field names; a missing table means the defaults.
 WINDOW = ("Padding", "StrideH", "StrideW", "FusedActivationFunction")
 OPTIONS = {
@@ -29,12 +32,34 @@ OPTIONS = {
     ),
     "AVERAGE_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
     "MAX_POOL_2D": ("Pool2DOptions", (*WINDOW, "FilterHeight", "FilterWidth")),
-    "FULLY_CONNECTED": ("FullyConnectedOptions", ("FusedActivationFunction", "WeightsFormat")),
+    "FULLY_CONNECTED": (
+        "FullyConnectedOptions",
+        ("FusedActivationFunction", "WeightsFormat", "KeepNumDims"),
+    ),
     "ADD": ("AddOptions", ("FusedActivationFunction",)),
     "SUB": ("SubOptions", ("FusedActivationFunction",)),
     "MUL": ("MulOptions", ("FusedActivationFunction",)),
     "CONCATENATION": ("ConcatenationOptions", ("Axis", "FusedActivationFunction")),
     "LEAKY_RELU": ("LeakyReluOptions", ("Alpha",)),
+    "SOFTMAX": ("SoftmaxOptions", ("Beta",)),
+    "GELU": ("GeluOptions", ("Approximate",)),
+    "BATCH_MATMUL": ("BatchMatMulOptions", ("AdjX", "AdjY")),
+    "PACK": ("PackOptions", ("Axis",)),
+    "GATHER": ("GatherOptions", ("Axis", "BatchDims")),
+    "STRIDED_SLICE": (
+        "StridedSliceOptions",
+        ("BeginMask", "EndMask", "EllipsisMask", "NewAxisMask", "ShrinkAxisMask"),
+    ),
+    **dict.fromkeys(REDUCTIONS, ("ReducerOptions", ("KeepDims",))),
+}
+
+
+# Custom operators that tell what a whole file is.
+COMPILED = {
+    "ethos-u": "was compiled by Vela for an Ethos-U (give the .tflite that Vela was given)",
+    "edgetpu-custom-op": "was compiled for an Edge TPU (give the .tflite from before that)",
+    "TFLite_Detection_PostProcess": "is a detector whose end makes boxes "
+    "(microzo trains classifiers: import the part before the boxes, or train a classifier)",
 }
 
 
@@ -43,6 +68,7 @@ class Tensor:
     """``scales`` (float32) and ``zero_points`` (int64) if quantized, ``data`` if constant.
 
     ``name`` is short enough for a sentence, ``path`` is all that the file says.
+    ``open``: a dimension is known only when the network runs; ``shape`` has 1 there.
     """
 
     name: str
@@ -53,6 +79,7 @@ class Tensor:
     axis: int = 0
     data: memoryview = None
     path: str = ""
+    open: bool = False
 
     @property
     def size(self):
@@ -76,12 +103,13 @@ class Node:
 
 @dataclasses.dataclass
 class Graph:
-    """Nodes in order of execution."""
+    """Nodes in order of execution; ``states``: tensors that outlive a run (of LSTM, SVDF)."""
 
     tensors: list
     nodes: list
     inputs: tuple
     outputs: tuple
+    states: frozenset = frozenset()
 
 
 def package():
@@ -113,6 +141,8 @@ def parse(raw, path):
     try:
         graph = _Reader(raw).graph()
         _check_order(graph)
+    except Unsupported as problem:
+        raise ValueError(f"{path} {problem}") from None
     except DAMAGE as error:
         raise ValueError(
             f"{path} is damaged ({' '.join(str(error).split())[:120]}): copy or convert it again"
@@ -125,13 +155,20 @@ class _Reader:
         self.t = package()
         self.raw = bytes(raw)
         self.model = self.t.Model.GetRootAs(self.raw)
+        self.states = set()  # tensors that keep values from one run to the next
         self.kinds = _names(self.t.BuiltinOperator)
         self.types = _names(self.t.TensorType)
 
     def graph(self):
         _need(self.model.Version() == 3, "its schema version is not 3")
-        _need(self.model.SubgraphsLength() == 1, "it has not exactly one graph")
         codes = self._codes()
+        graphs = self.model.SubgraphsLength()
+        if graphs > 1:
+            raise Unsupported(
+                f"holds {graphs} graphs, which loops, conditions, LSTM layers and several "
+                f"signatures are made of (use convolutions over time and export one signature)"
+            )
+        _need(graphs == 1, "it has no graph")
         main = self.model.Subgraphs(0)
         tensors = [
             self._tensor(main.Tensors(i))
@@ -142,7 +179,8 @@ class _Reader:
             for i in range(_count(main.OperatorsLength(), MAX_NODES, "operators"))
         ]
         ends = [_numbers(v) for v in (main.InputsAsNumpy(), main.OutputsAsNumpy())]
-        return Graph(tensors, nodes, *ends)
+        self.states.update(i for i in range(len(tensors)) if main.Tensors(i).IsVariable())
+        return Graph(tensors, nodes, *ends, frozenset(self.states))
 
     def _codes(self):
         codes = []
@@ -151,7 +189,10 @@ class _Reader:
             number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
             kind = self.kinds.get(number, f"operator {number}")
             if kind == "CUSTOM":
-                kind = f"custom operator {_text(code, CUSTOM_CODE)[:MAX_SHOWN]!r}"
+                name = _text(code, CUSTOM_CODE)[:MAX_SHOWN]
+                if name in COMPILED:
+                    raise Unsupported(COMPILED[name])
+                kind = f"custom operator {name!r}"
             codes.append(kind)
         return codes
 
@@ -161,7 +202,8 @@ class _Reader:
         name = path.split(";")[0][:MAX_SHOWN]
         tensor = Tensor(name, self.types.get(t.Type(), f"type {t.Type()}"), shape)
         tensor.path = path
-        _need(all(n >= 1 for n in shape), f"{tensor.name!r} has an empty shape {shape}")
+        tensor.open = -1 in _numbers(t.ShapeSignatureAsNumpy(), MAX_RANK)
+        _need(all(n >= 0 for n in shape), f"{tensor.name!r} has the shape {shape}")
         _need(tensor.size < MAX_ELEMENTS, f"{tensor.name!r} has {tensor.size} elements")
         quantization = t.Quantization()
         if quantization is not None and quantization.ScaleLength():
@@ -224,17 +266,27 @@ def _check_order(graph):
     known = {i for i, t in enumerate(graph.tensors) if t.data is not None}
     for i in itertools.chain(graph.inputs, graph.outputs):
         _need(0 <= i < count, "an end of the graph is no tensor")
+        _fill(graph.tensors[i])
     known.update(graph.inputs)
+    known.update(graph.states)
     for node in graph.nodes:
         for i in node.inputs:
             _need(i == -1 or i in known, f"an operator {node.kind} reads what nothing wrote")
+            if i != -1:
+                _fill(graph.tensors[i])
         _need(node.outputs, f"an operator {node.kind} writes nothing")
         for i in node.outputs:
             _need(
                 0 <= i < count and i not in known, f"an operator {node.kind} writes a used tensor"
             )
+            _fill(graph.tensors[i])
             known.add(i)
     _need(all(i in known for i in graph.outputs), "nothing writes an output")
+
+
+def _fill(tensor):
+    """Error for a tensor without values; LSTM operators have some beside their inputs."""
+    _need(tensor.size, f"{tensor.name!r} has an empty shape {tensor.shape}")
 
 
 def _need(condition, what):

@@ -5,13 +5,14 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import network
-from . import scales
+from . import dead, grouped, once, scales
 from .lowering import check_scales, hwc
 from .problems import Unsupported
 
 ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
 SAME, VALID = 0, 1
 MAX_WEIGHTS = 1 << 24
+MOST = 65535  # cells of a window, a stride, a pad
 
 
 def conv(lowering, node):
@@ -21,10 +22,9 @@ def conv(lowering, node):
     if len(weight.shape) != 4:
         raise Unsupported(f"has weights of shape {weight.shape} (use a 2-D convolution)")
     if weight.shape[3] != shape[2]:
-        raise Unsupported(
-            f"is grouped: {weight.shape[3]} of {shape[2]} channels (use a plain or depthwise one)"
-        )
-    _windowed(lowering, node, L.CONV, shape, weight.shape[1:3], weight.shape[0], 0)
+        grouped.conv(lowering, node, shape, weight.shape)
+        return
+    windowed(lowering, node, L.CONV, shape, weight.shape[1:3], weight.shape[0], 0)
 
 
 def depthwise(lowering, node):
@@ -35,7 +35,7 @@ def depthwise(lowering, node):
         raise Unsupported(
             f"has weights of shape {weight.shape} for {shape[2]} channels (convert again)"
         )
-    _windowed(lowering, node, L.DWCONV, shape, weight.shape[1:3], weight.shape[3], 3)
+    windowed(lowering, node, L.DWCONV, shape, weight.shape[1:3], weight.shape[3], 3)
 
 
 def dense(lowering, node):
@@ -49,8 +49,8 @@ def dense(lowering, node):
         )
     out_c, k = weight.shape
     rows = x.size // k
-    values = _weights(lowering, node, 0)
-    order = lowering.views[node.inputs[0]].order
+    values = weights(lowering, node, 0)
+    order = lowering.view(node.inputs[0]).order
     if order is not None:
         if rows != 1:
             raise Unsupported("reads transposed rows (export the model channels last)")
@@ -60,7 +60,7 @@ def dense(lowering, node):
     else:
         op = lowering.emit(node, L.CONV, (rows, 1, k), (rows, 1, out_c))
     op.weight = np.ascontiguousarray(values.reshape(out_c, 1, 1, k))
-    _parameters(lowering, node, op)
+    parameters(lowering, node, op)
 
 
 def image(lowering, number):
@@ -71,23 +71,30 @@ def image(lowering, number):
 
 
 def window(lowering, node, kernel, taken=(0, 0, 0, 0)):
-    """(stride, pads) of a windowed node; ``taken``: pads of a PAD before it."""
+    """(stride, pads, dilation) of a windowed node; ``taken``: pads of a PAD before it."""
     o = node.options
     stride = o.get("StrideH", 0), o.get("StrideW", 0)
-    if not all(1 <= n <= 255 for n in (*stride, *kernel)):
-        raise Unsupported(f"has window {kernel} and stride {stride} (use 1 to 255)")
-    if any(o.get(f"Dilation{d}Factor", 1) != 1 for d in "HW"):
-        raise Unsupported("is dilated (use a larger window or a stride)")
-    pads = (0, 0, 0, 0)
+    dilation = tuple(o.get(f"Dilation{d}Factor", 1) for d in "HW")
+    if not all(1 <= n <= MOST for n in (*stride, *kernel, *dilation)):
+        raise Unsupported(
+            f"has window {kernel}, stride {stride}, dilation {dilation} (use 1 to {MOST})"
+        )
+    pads = o.get("Pads", (0, 0, 0, 0))
     if o.get("Padding") == SAME:
-        pads = network.same_pads(hwc(lowering.tensor(node.inputs[0]))[:2], kernel, stride)
+        pads = network.same_pads(
+            hwc(lowering.tensor(node.inputs[0]))[:2], kernel, stride, dilation
+        )
     elif o.get("Padding") != VALID:
         raise Unsupported(f"has padding mode {o.get('Padding')} (convert it again)")
-    return stride, tuple(p + t for p, t in zip(pads, taken))
+    pads = tuple(p + t for p, t in zip(pads, taken))
+    if not 0 <= min(pads) <= max(pads) <= MOST:
+        raise Unsupported(f"has pads {pads} (use 0 to {MOST})")
+    return stride, pads, dilation
 
 
-def place(op, kernel, stride, pads):
+def place(op, kernel, stride, pads, dilation=(1, 1)):
     """Put a window into an operator record."""
+    op.dil_h, op.dil_w = dilation
     op.k_h, op.k_w = kernel
     op.s_h, op.s_w = stride
     op.p_t, op.p_b, op.p_l, op.p_r = pads
@@ -109,22 +116,23 @@ def check_size(lowering, node, shape):
         raise Unsupported(f"should write {shape}, the file says {wanted} (convert it again)")
 
 
-def _windowed(lowering, node, kind, shape, kernel, out_c, axis):
-    view = lowering.views[node.inputs[0]]
-    stride, pads = window(lowering, node, kernel, view.pads)
+def windowed(lowering, node, kind, shape, kernel, out_c, axis, order=(3, 1, 2, 0)):
+    """CONV or DWCONV; ``order``: axes of depthwise weights as (channel, row, column, 1)."""
+    view = lowering.view(node.inputs[0])
+    stride, pads, dilation = window(lowering, node, kernel, view.pads)
     size = shape[0] - sum(view.pads[:2]), shape[1] - sum(view.pads[2:])
-    out_h, out_w = network.conv_size(size, kernel, stride, pads)
+    out_h, out_w = network.conv_size(size, kernel, stride, pads, dilation)
     check_size(lowering, node, (out_h, out_w, out_c))
-    values = _weights(lowering, node, axis)
+    values = weights(lowering, node, axis)
     op = lowering.emit(node, kind, (*size, shape[2]), (out_h, out_w, out_c))
-    place(op, kernel, stride, pads)
+    place(op, kernel, stride, pads, dilation)
     if kind == L.DWCONV:
-        values = values.transpose(3, 1, 2, 0)
+        values = values.transpose(order)
     op.weight = np.ascontiguousarray(values)
-    _parameters(lowering, node, op)
+    parameters(lowering, node, op)
 
 
-def _weights(lowering, node, axis):
+def weights(lowering, node, axis):
     """The int8 weights, after checks of their quantization."""
     values = lowering.constant(node.inputs[1], "INT8", "weights")
     weight = lowering.tensor(node.inputs[1])
@@ -146,25 +154,28 @@ def _weights(lowering, node, axis):
     return values
 
 
-def _parameters(lowering, node, op):
-    """Bias, multipliers and clamp of an operator whose weights are in place."""
+def parameters(lowering, node, op, part=slice(None)):
+    """Bias, multipliers and clamp of an operator whose weights are in place.
+
+    ``part``: which of the node's channels the operator makes.
+    """
     op.bias = np.zeros(op.out_c, np.int32)
     if len(node.inputs) > 2 and node.inputs[2] != -1:
         bias = lowering.constant(node.inputs[2], "INT32", "biases")
+        bias = bias.reshape(-1)[part]
         if bias.size != op.out_c:
             raise Unsupported(f"has {bias.size} biases for {op.out_c} channels (convert it again)")
-        op.bias = bias.reshape(-1).astype(np.int32)
+        op.bias = bias.astype(np.int32)
     activation(lowering, node, op)
-    effective = effective_scales(lowering, node)
+    effective = effective_scales(lowering, node)[part]
     try:
-        if node.kind == "FULLY_CONNECTED":
-            op.flags |= L.ROUND_ONCE
-            bounds = op.act_min - op.out_zp, op.act_max - op.out_zp
-            op.mults, op.shifts = scales.once(effective, *bounds)
-        else:
-            op.mults, op.shifts = scales.multipliers(effective)
+        op.mults, op.shifts = scales.multipliers(effective)
     except ValueError as error:
         raise Unsupported(f"cannot be scaled: {error} (convert it again)") from None
+    if node.kind == "FULLY_CONNECTED":
+        op.flags |= L.ROUND_ONCE
+        lowering.inexact[op.tid] = once.fit(op, effective)
+    lowering.changed[op.tid] = dead.settle(op)
 
 
 def effective_scales(lowering, node):
@@ -173,3 +184,32 @@ def effective_scales(lowering, node):
     weight = lowering.tensor(node.inputs[1])
     channels = weight.shape[3 if node.kind == "DEPTHWISE_CONV_2D" else 0]
     return np.broadcast_to(scales.channels(x.scales[0], weight.scales, y.scales[0]), channels)
+
+
+def matmul(lowering, node):
+    """BATCH_MATMUL by a constant: a dense layer over rows, rounded as a convolution."""
+    x, weight = lowering.quantized(node.inputs[0]), lowering.tensor(node.inputs[1])
+    if not lowering.is_constant(node.inputs[1]):
+        raise Unsupported("of two activations (attention: use a dense layer or a convolution)")
+    if len([n for n in weight.shape if n > 1]) > 2 or node.options.get("AdjX"):
+        raise Unsupported(f"of {x.shape} and {weight.shape} (use a dense layer)")
+    values = lowering.constant(node.inputs[1], "INT8", "weights")
+    values = values.reshape(weight.shape[-2:])
+    values = values if node.options.get("AdjY") else values.T
+    check_scales(weight)
+    if weight.scales is None or len(weight.scales) != 1 or weight.zero_points.any():
+        raise Unsupported(f"has weights {weight.name!r} that are not symmetric (convert again)")
+    out_c, k = values.shape
+    if x.size % k:
+        raise Unsupported(f"of {x.shape} and {weight.shape} (convert it again)")
+    lowering.plain(node.inputs[0])
+    rows = x.size // k
+    kind = L.CONV if rows > 1 else L.DENSE
+    op = lowering.emit(node, kind, (rows, 1, k), (rows, 1, out_c))
+    op.weight = np.ascontiguousarray(values.reshape(out_c, 1, 1, k))
+    op.bias = np.zeros(out_c, np.int32)
+    scale = effective_scales(lowering, node)[:1]
+    try:
+        op.mults, op.shifts = scales.multipliers(np.broadcast_to(scale, out_c))
+    except ValueError as error:
+        raise Unsupported(f"cannot be scaled: {error} (convert it again)") from None

@@ -10,19 +10,20 @@ from . import file as modelfile
 def data(x_path, y_path, model=None):
     """(images uint8 NxHxWxC, labels uint8 N) of two .npy files that fit each other and a model."""
     x, y = array(x_path), array(y_path)
-    if x.dtype != np.uint8 or x.ndim not in (3, 4):
+    if x.dtype != np.uint8 or x.ndim not in (2, 3, 4):
         raise ValueError(
-            f"{x_path} holds {x.dtype} of shape {x.shape}: samples are uint8, N x H x W [x C]"
+            f"{x_path} holds {x.dtype} of shape {x.shape}: samples are uint8, N x H x W [x C]; "
+            f"`microzo encode` makes them"
         )
-    if x.ndim == 3:
-        x = x[..., None]
     if y.ndim != 1 or y.dtype.kind not in "iu":
         raise ValueError(f"{y_path} holds {y.dtype} of shape {y.shape}: labels are integers, N")
     if len(x) != len(y):
         raise ValueError(f"{x_path} has {len(x)} samples but {y_path} {len(y)} labels")
     if model is not None:
-        fits(x_path, x, model)
+        x = fits(x_path, x, model)
         in_range(y_path, y, model.classes)
+    elif x.ndim < 4:
+        x = x[..., None] if x.ndim == 3 else x[:, None, None]
     return x, y.astype(np.uint8)
 
 
@@ -37,12 +38,18 @@ def array(path):
 
 
 def fits(path, x, model):
-    """Raise unless samples have the model's input shape."""
-    wanted = (model.in_h, model.in_w, model.in_c)
-    if tuple(x.shape[1:]) != wanted:
+    """Samples as (number, h, w, c); ValueError unless they have the model's shape.
+
+    Axes of one value may be missing; an order of axes is never guessed from a size.
+    """
+    ours = model.in_h, model.in_w, model.in_c
+    if [n for n in x.shape[1:] if n > 1] != [n for n in ours if n > 1]:
+        theirs = (*x.shape[1:], 1) if x.ndim == 3 else x.shape[1:]
         raise ValueError(
-            f"{path} has samples of {_shape(x.shape[1:])}, the model takes {_shape(wanted)}"
+            f"{path} has samples of {_shape(theirs)}, the model takes {_shape(ours)} (rows, "
+            f"columns, channels): `microzo encode` puts axes in order"
         )
+    return x.reshape(-1, *ours)
 
 
 def in_range(path, y, classes):
@@ -71,7 +78,7 @@ def together(files):
             elif values.dtype != np.uint8:
                 raise ValueError(f"{file} holds {values.dtype}, samples are uint8: convert them")
             else:
-                fits(file, values[..., None] if values.ndim == 3 else values, models[0])
+                fits(file, values, models[0])
 
 
 def _shape(shape):

@@ -17,11 +17,12 @@ from microzo.net import check as plancheck
 from microzo.net import words as L
 
 from . import patches, safetensors
+from .bounds import LIMIT, abs_sum, bound_of_weights, constant_size, fraction_bits
 from .fields import ARRAYS, HEADER, KIND_NAMES, RUN_TIME, SHARED, STATE, VALUES
 
+__all__ = ["LIMIT", "abs_sum", "bound_of_weights", "constant_size", "fraction_bits"]
 DILATIONS = ("dil_h", "dil_w")  # 1 is 0 in a file
 WEIGHTED = (L.CONV, L.DWCONV, L.DENSE)
-LIMIT = 1 << 30  # accumulators stay below this, see SPEC.md 1.2
 
 
 @dataclasses.dataclass
@@ -30,7 +31,8 @@ class Op:
 
     weight int8 OHWI (dense: O, 1, 1, K), bias int32 (O,), mults int32 (O,),
     shifts int8 (O,), lmults and lshifts the same for EMIT_LOGITS, stats int32
-    (2, O): mean and sd (Q4) of the accumulators on clean data. weight is also
+    (2, O): mean and sd (Q4) of the accumulators on clean data. abs_sum: abs_sum()
+    of a layer with so many inputs that it must stay as it is, else 0. weight is also
     the constant operand of ADD and MUL, flat, and the table of LUT.
     """
 
@@ -114,29 +116,6 @@ class Model:
     def weights(self):
         """Number of weights."""
         return sum(op.weight.size for op in self.ops if op.kind in WEIGHTED)
-
-
-def fraction_bits(op):
-    """F of SPEC.md 1.4, or -1 if not even F = 0 is safe.
-
-    The largest f <= 8 that keeps every accumulator below 2^30 and every
-    perturbed weight below 2^15.
-    """
-    reach, peak = max(127 - op.in_zp, op.in_zp + 128) * op.row, 127 + op.eps_w
-    for f in range(8, -1, -1):
-        if (peak * reach + op.b_max) << f < LIMIT and peak << f < 1 << 15:
-            return f
-    return -1
-
-
-def constant_size(op):
-    """Values of the table of a LUT or of the constant operand of an ADD or MUL; 0 for others."""
-    if op.kind == L.LUT:
-        return 256
-    if op.kind not in (L.ADD, L.MUL) or op.in2 != -1:
-        return 0
-    positions = 1 if op.flags & L.SPREAD_HW else op.in_h * op.in_w
-    return positions * (1 if op.flags & L.SPREAD_C else op.in_c)
 
 
 def write(path, model):
@@ -224,6 +203,8 @@ def _check_weights(op, path):
             _refuse(path, f"layer {op.name!r} has a multiplier that is not normalized")
     if np.abs(op.bias.astype(np.int64)).max() > op.b_max:
         _refuse(path, f"layer {op.name!r} has a bias beyond its limit {op.b_max}")
+    if op.abs_sum and op.abs_sum != abs_sum(op):
+        _refuse(path, f"layer {op.name!r} has weights of another sum than {op.abs_sum}")
     if op.f != fraction_bits(op):
         _refuse(path, f"layer {op.name!r} has {op.f} fraction bits, not {fraction_bits(op)}")
     if op.stats is not None and (op.stats[1] < 0).any():

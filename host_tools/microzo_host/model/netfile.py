@@ -1,8 +1,9 @@
 """Float networks as files: tensors ``LAYER.weight`` and so on, with the graph as JSON.
 
 ``.safetensors`` holds the graph in its metadata, ``.npz`` in an entry ``graph``: a list of layers
-{"kind", "name", "inputs", and where they matter "stride", "pads", "kernel", "activation"},
-beside ``input_shape``. Weights are OHWI; BatchNorm is LAYER.gamma, .beta, .mean, .var.
+{"kind", "name", "inputs", and where they matter "stride", "pads", "kernel", "dilation",
+"activation", "axis"}, beside ``input_shape``. Weights are OHWI; BatchNorm is LAYER.gamma, .beta,
+.mean, .var.
 A file without a graph is taken for weights of the demo network (``demonet``).
 """
 
@@ -17,7 +18,7 @@ from ..data import demonet
 from . import network, safetensors
 
 NORMS = ("gamma", "beta", "mean", "var")
-SETTINGS = ("kernel", "stride", "pads", "activation")
+SETTINGS = ("kernel", "stride", "pads", "activation", "dilation", "axis")
 
 
 def read(path):

@@ -21,6 +21,7 @@ def length(op):
 def has_covariance(op):
     """Whether a network whose first operator is ``op`` has a covariance."""
     fits = op.k_h <= op.in_h and op.k_w <= op.in_w
+    fits = fits and op.dil_h == op.dil_w == 1
     return op.kind == L.CONV and fits and 2 <= op.row <= MOST
 
 

@@ -7,6 +7,7 @@ stored for realign, the covariance of the input's patches for refilter, with the
 limits and perturbation sizes that training uses.
 """
 
+import json
 import math
 
 import numpy as np
@@ -15,8 +16,8 @@ from microzo.net import words as L
 
 from ..reference import batch
 from ..reference.requant import multiplier
+from . import encode, network, patches
 from . import file as modelfile
-from . import network, patches
 
 PERCENTILE = 99.99  # of a tensor's calibration values; the rest saturates
 INPUT_SCALE, INPUT_ZP = 1 / 255, -128  # raw sample 0..255 is real 0..1
@@ -24,7 +25,8 @@ NATS = 1 << 12  # logits are Q12
 KINDS = {
     "conv": L.CONV, "depthwise": L.DWCONV, "dense": L.DENSE,
     "avgpool": L.AVGPOOL, "globalpool": L.AVGPOOL,
-    "maxpool": L.MAXPOOL, "add": L.ADD, "pad": L.PAD,
+    "maxpool": L.MAXPOOL, "add": L.ADD, "sub": L.ADD, "mul": L.MUL, "concat": L.CONCAT,
+    "pad": L.PAD, "channels": L.PAD, "mean": L.MEAN, "function": L.LUT,
 }  # fmt: skip
 
 
@@ -50,7 +52,8 @@ def quantize(net, calib_x, percentile=PERCENTILE, metadata=None):
                 f"layer {layer.name!r} has weights that are no numbers: train it again"
             )
     model = build(net, _activation_ranges(net, calib_x, percentile))
-    model.metadata = dict(metadata or {}, name=net.name)
+    described = json.dumps(encode.described(model))
+    model.metadata = dict(metadata or {}, name=net.name, input=described)
     store_statistics(model, calib_x)
     modelfile.check(model, net.name)
     return model
@@ -108,7 +111,7 @@ def _activation_ranges(net, calib_x, percentile):
     tensors = network.forward(net, calib_x / np.float32(255))
     result = [(_f32(INPUT_SCALE), INPUT_ZP)]
     for layer, values in zip(net.layers, tensors[1:], strict=True):
-        if layer.kind in network.POOLS or layer.kind == "pad":
+        if layer.kind in network.KEPT:
             result.append(result[layer.inputs[0]])
             continue
         low = min(0.0, float(np.percentile(values, 100 - percentile)))
@@ -136,24 +139,38 @@ def _operator(net, index, ranges, scales):
         if layer.kind != "dense":
             op.k_h, op.k_w = layer.weight.shape[1:3]
             op.s_h, op.s_w = layer.stride
+            op.dil_h, op.dil_w = layer.dilation
         _quantize_weights(op, layer, in_scale, scales, out_scale)
     elif layer.kind == "globalpool":
         op.k_h, op.k_w = op.s_h, op.s_w = shape[:2]
     elif layer.kind in network.POOLS:
         (op.k_h, op.k_w), (op.s_h, op.s_w) = layer.kernel, layer.stride
-    elif layer.kind == "add":
-        _add_multipliers(op, layer, in_scale, ranges, out_scale)
+    elif layer.kind == "mean":
+        (op.k_h, op.k_w), (op.s_h, op.s_w) = layer.kernel, layer.stride
+        count = layer.kernel[0] * layer.kernel[1]
+        op.mult, op.shift = multiplier(in_scale / (out_scale * count))
+    elif layer.kind == "channels":
+        h, w, c = shape
+        op.in_h, op.in_w, op.in_c = h * w, c, 1
+        op.out_h, op.out_w, op.out_c = h * w, out_shape[2], 1
+    elif layer.kind == "function":
+        values = (np.arange(-128, 128) - in_zp) * in_scale
+        real = np.clip(layer.function(values), *network.limits(layer)) / out_scale
+        op.weight = np.clip(np.rint(real) + out_zp, -128, 127).astype(np.int8)
+        op.act_min, op.act_max = -128, 127
+    elif layer.kind in network.TWO:
+        _second(op, net, layer, in_scale, ranges, out_scale)
     return op
 
 
 def _activation(layer, scale, zero_point):
     """int8 clamp range that stands for the activation function."""
-    low, high = network.ACTIVATIONS[layer.activation]
+    low, high = network.limits(layer)
     clamp = [-128, 127]
     if low > -math.inf:
-        clamp[0] = zero_point
+        clamp[0] = max(-128, min(127, zero_point + round(low / scale)))
     if high < math.inf:
-        clamp[1] = min(127, zero_point + round(high / scale))
+        clamp[1] = max(clamp[0], min(127, zero_point + round(high / scale)))
     return clamp
 
 
@@ -198,13 +215,26 @@ def _emit_logits(op, in_scale, scales):
     op.lmults, op.lshifts = _multipliers(in_scale * scales * NATS)
 
 
-def _add_multipliers(op, layer, in_scale, ranges, out_scale):
+def _second(op, net, layer, in_scale, ranges, out_scale):
+    """The second operand of a sum, difference, product or concatenation."""
     other_scale, op.in2_zp = ranges[layer.inputs[1]]
     op.in2 = layer.inputs[1]
+    first, second = (net.shapes[i] for i in layer.inputs)
+    if layer.kind == "concat":
+        if layer.axis == 3:
+            op.in_h, op.in_w, op.in_c = 1, 1, math.prod(first)
+        return
+    op.flags |= L.SPREAD_HW if second[:2] != first[:2] else 0
+    op.flags |= L.SPREAD_C if second[2] != first[2] else 0
+    if layer.kind == "mul":
+        op.mult, op.shift = multiplier(in_scale * other_scale / out_scale)
+        return
     top = 2 * max(in_scale, other_scale)
     op.mult1, op.shift1 = multiplier(in_scale / top)
     op.mult2, op.shift2 = multiplier(other_scale / top)
     op.mult, op.shift = multiplier(top / ((1 << 20) * out_scale))
+    if layer.kind == "sub":
+        op.mult2 = -op.mult2
 
 
 def store_statistics(model, calib_x):
@@ -229,20 +259,34 @@ def limit_bias(op, stats):
     """b_max: room for what realign and training may do to a bias, and F that goes with it.
 
     Wanted: |b| + 4 |mean| + 8 deviations (realign's gain is at most 4), times
-    4 where this costs no fraction bit.
+    4 where this costs no fraction bit; what fits of it. A layer without room for any
+    training is frozen.
     """
     mean, sd = np.abs(stats.astype(np.int64))
+    least = int(np.abs(op.bias.astype(np.int64)).max())
     wanted = int((np.abs(op.bias.astype(np.int64)) + 4 * mean + (sd >> 1)).max()) + 1
+    op.b_max = least
+    if modelfile.fraction_bits(op) < 0:
+        _freeze(op, least)
+        return
+    room = modelfile.LIMIT - 1 - modelfile.bound_of_weights(op)
+    wanted = max(least, min(wanted, room))
     op.b_max = wanted
     op.f = modelfile.fraction_bits(op)
-    if op.f < 0:
-        raise ValueError(
-            f"layer {op.name!r} has {op.row} weights per channel and may overflow 32 bits: "
-            f"make it narrower"
-        )
     op.b_max = 4 * wanted
     if modelfile.fraction_bits(op) != op.f:
         op.b_max = wanted
+
+
+def _freeze(op, least):
+    """Let a layer stay as it is: any weights might overflow 32-bit sums, those it has do not."""
+    op.eps_w = op.eps_b = op.f = 0
+    op.b_max, op.abs_sum = least, modelfile.abs_sum(op)
+    if modelfile.fraction_bits(op) < 0:
+        raise ValueError(
+            f"layer {op.name!r} can overflow 32-bit sums with its {op.row} weights a channel and "
+            f"biases up to {least}: put a pooling layer before it"
+        )
 
 
 def _multipliers(scales):

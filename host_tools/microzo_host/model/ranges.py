@@ -6,6 +6,7 @@ through the samples in batches, so that memory does not grow with them. Sums
 are rounded once (``fsum``) or have a fixed order: a range is the same on every machine.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -32,6 +33,80 @@ def quantization(low, high):
     low, high = min(0.0, float(low)), max(0.0, float(high))
     scale = float(np.float32(max(high - low, 1e-6) / 255))
     return scale, int(np.clip(round(-128 - low / scale), -128, 127))
+
+
+def ties(net):
+    """For every tensor the first of those that have its range: pools and pads keep their
+    source's, what is joined shares one."""
+    first = list(range(len(net.layers) + 1))
+
+    def root(t):
+        while first[t] != t:
+            t = first[t]
+        return t
+
+    for i, layer in enumerate(net.layers):
+        if layer.kind in network.KEPT or layer.kind == "concat":
+            for t in layer.inputs:
+                a, b = sorted((root(t), root(i + 1)))
+                first[b] = a
+    return [root(t) for t in range(len(first))]
+
+
+def untied(net, given):
+    """(network, ranges, new numbers of tensors) in which what is joined may share a range.
+
+    Where operands of a concatenation have ranges of their own (those of the file, or that of
+    the input), layers of the identity bring them to that of the result.
+    """
+    first = ties(net)
+    layers, number, ranges = [], {0: 0}, {t: r for t, r in given.items() if t == 0}
+
+    def own(t):
+        return next((given[u] for u in (t, first[t]) if u in given), None)
+
+    for i, layer in enumerate(net.layers):
+        inputs = [number[t] for t in layer.inputs]
+        target = given.get(i + 1)
+        for k, t in enumerate(layer.inputs if layer.kind == "concat" else ()):
+            apart = first[t] == 0 or target is not None and own(t) not in (None, target)
+            if apart and own(t) != target:
+                name = f"{layer.name}.{k}"
+                layers.append(network.Layer("function", name, (inputs[k],), function=_same))
+                inputs[k] = len(layers)
+                if target is not None:
+                    ranges[len(layers)] = target
+        layers.append(dataclasses.replace(layer, inputs=tuple(inputs)))
+        number[i + 1] = len(layers)
+        if target is not None:
+            ranges[len(layers)] = target
+    return network.Network(net.input_shape, layers, net.name), ranges, number
+
+
+def _same(x):
+    return x
+
+
+def missing(net, given):
+    """Tensors, one of each that are tied, whose range is not ``given``."""
+    first = ties(net)
+    known = {first[t] for t in given}
+    return [t for t in sorted(set(first)) if t not in known]
+
+
+def all_of(net, real, given, method):
+    """[(scale, zero point)] of every tensor: ``given`` where it is there, else by ``method``."""
+    first = ties(net)
+    known = {}
+    for t in sorted(given):
+        known.setdefault(first[t], given[t])
+    if real is not None and any(t not in known for t in first):
+        ends = choose(net, real, method)
+        for t in set(first) - set(known):
+            low = min(ends[i][0] for i, f in enumerate(first) if f == t)
+            high = max(ends[i][1] for i, f in enumerate(first) if f == t)
+            known[t] = quantization(low, high)
+    return [known[t] for t in first]
 
 
 def _batches(net, real):

@@ -23,9 +23,9 @@ def padded(o, x, fill):
 
 def windows(o, x, fill):
     """[..., out_h, out_w, k_h, k_w, in_c]: what each output sees, `fill` in the padding."""
-    kernel = (o.k_h, o.k_w)
-    view = np.lib.stride_tricks.sliding_window_view(padded(o, x, fill), kernel, axis=(H, W))
-    return np.moveaxis(view[..., :: o.s_h, :: o.s_w, :, :, :], H, C)
+    size = (o.k_h - 1) * o.dil_h + 1, (o.k_w - 1) * o.dil_w + 1
+    view = np.lib.stride_tricks.sliding_window_view(padded(o, x, fill), size, axis=(H, W))
+    return np.moveaxis(view[..., :: o.s_h, :: o.s_w, :, :: o.dil_h, :: o.dil_w], H, C)
 
 
 def accumulate(o, x, weights, bias):
@@ -47,8 +47,9 @@ def _by_taps(o, x, w):
     x = np.repeat(padded(o, x, 0), o.out_c // o.in_c, axis=C)
     sums = np.zeros((*x.shape[:H], o.out_h, o.out_w, o.out_c), x.dtype)
     for i, j in np.ndindex(o.k_h, o.k_w):
-        rows = slice(i, i + (o.out_h - 1) * o.s_h + 1, o.s_h)
-        columns = slice(j, j + (o.out_w - 1) * o.s_w + 1, o.s_w)
+        top, left = i * o.dil_h, j * o.dil_w
+        rows = slice(top, top + (o.out_h - 1) * o.s_h + 1, o.s_h)
+        columns = slice(left, left + (o.out_w - 1) * o.s_w + 1, o.s_w)
         sums += x[..., rows, columns, :] * w[:, i * o.k_w + j]
     return sums
 
@@ -83,7 +84,11 @@ def concat(o, x1, x2):
 
 
 def pad(o, x):
-    return padded(o, x, o.in_zp)
+    """Pads; a negative one cuts off."""
+    top, left = max(0, -o.p_t), max(0, -o.p_l)
+    kept = x[..., top : o.in_h - max(0, -o.p_b), left : o.in_w - max(0, -o.p_r), :]
+    around = [(max(0, o.p_t), max(0, o.p_b)), (max(0, o.p_l), max(0, o.p_r)), (0, 0)]
+    return np.pad(kept, [(0, 0)] * (x.ndim - 3) + around, constant_values=o.in_zp)
 
 
 def scaled(o, acc, mult, shift):

@@ -218,20 +218,29 @@ def check_shape(o):
         "a tensor is too large",
     )
     require(
-        all(1 <= v <= 255 for v in (o.k_h, o.k_w, o.s_h, o.s_w)),
+        all(1 <= v <= 65535 for v in (o.k_h, o.k_w, o.s_h, o.s_w)),
         "a kernel or stride is out of range",
     )
-    require(all(0 <= v <= 255 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range")
+    least = -65535 if o.kind == L.PAD else 0
+    require(
+        all(least <= v <= 65535 for v in (o.p_t, o.p_b, o.p_l, o.p_r)), "a padding is out of range"
+    )
+    if o.kind in WEIGHTED:
+        require(all(0 <= v <= 65535 for v in (o.dil_h, o.dil_w)), "a dilation is out of range")
+    o.dil_h, o.dil_w = (max(v, 1) if o.kind in WEIGHTED else 1 for v in (o.dil_h, o.dil_w))
+    rows = 8 * (o.in_w + o.p_l + o.p_r) * o.k_h if o.kind == L.DWCONV else 0
+    cells = 0 if o.kind in WEIGHTED else o.k_h * o.k_w
+    require(rows < 1 << 24 and cells < 1 << 22, "a kernel is too large")
     require(
         all(-128 <= v <= 127 for v in (o.in_zp, o.in2_zp, o.out_zp, o.act_min, o.act_max)),
         "a zero point is out of range",
     )
     require(o.act_min <= o.act_max, "the clamp range is empty")
-    for size, out, k, s, before, after in (
-        (o.in_h, o.out_h, o.k_h, o.s_h, o.p_t, o.p_b),
-        (o.in_w, o.out_w, o.k_w, o.s_w, o.p_l, o.p_r),
+    for size, out, k, dilation, s, before, after in (
+        (o.in_h, o.out_h, o.k_h, o.dil_h, o.s_h, o.p_t, o.p_b),
+        (o.in_w, o.out_w, o.k_w, o.dil_w, o.s_w, o.p_l, o.p_r),
     ):
-        room = size + before + after - k
+        room = size + before + after - (k - 1) * dilation - 1
         fits = o.kind == L.CONCAT or (room >= 0 and out == room // s + 1)
         require(fits, "an operator's output size is wrong")
         require(o.kind not in POOLS or max(before, after) < k, "a pool's padding is too large")
@@ -253,10 +262,17 @@ def check_training(o):
     require(0 <= o.f <= 8 and 0 <= o.b_max < 1 << 30, "F or B_MAX is out of range")
     require(0 <= o.eps_w <= 127 and 0 <= o.eps_b <= 16, "a perturbation size is out of range")
     require(0 <= o.tid < 1 << 20, "a stream id is out of range")
+    if o.abs_sum:
+        frozen = o.master_off < 0 and o.bias_off < 0 and o.ms_off < 0
+        require(
+            frozen and o.eps_w == o.eps_b == o.f == 0 < o.abs_sum
+            and o.abs_sum * max(127 - o.in_zp, o.in_zp + 128) + o.b_max < 1 << 30,
+            "an accumulator can overflow",
+        )  # fmt: skip
     f, top = o.f if o.master_off >= 0 else 0, 127 + o.eps_w
     widest = top * max(127 - o.in_zp, o.in_zp + 128) * o.k + o.b_max
     require(
-        widest << f < 1 << 30 and top << f < 1 << 15,
+        o.abs_sum or widest << f < 1 << 30 and top << f < 1 << 15,
         "an accumulator or a perturbed weight can overflow",
     )
     if o.flags & L.EMIT_LOGITS:

@@ -52,20 +52,38 @@ def compared(rows):
     return out
 
 
-def layers(model):
-    """A model's layers: shapes, parameters, MACs as `plan` counts them,
-    statistics."""
+def layers(model, scales=False):
+    """A model's layers: shapes, parameters, MACs as `plan` counts them, what can be trained;
+    ``scales``: and the scales of outputs."""
     out = rich.table.Table(box=None, pad_edge=False)
     for name in ("layer", "kind"):
         out.add_column(name)
-    for name in ("output", "weights", "MACs"):
+    for name in ("output", "weights", "MACs", *(("scale", "zero") if scales else ())):
         out.add_column(name, justify="right")
-    out.add_column("realign")
-    words = modelfile.plan(model).tolist()
-    for op, o in zip(model.ops, arena.bases(words)):
-        weights = 0 if op.weight is None else op.weight.size
-        macs = arena.macs(words, o)
-        shape = f"{op.out_h}x{op.out_w}x{op.out_c}"
-        realign = "yes" if op.stats is not None else ""
-        out.add_row(op.name, L.KIND_NAMES[op.kind], shape, f"{weights:,}", f"{macs:,}", realign)
+    out.add_column("trainable")
+    for op in model.ops:
+        d = described(model, op)
+        shape = "x".join(map(str, d["output"]))
+        more = (f"{d['scale']:.4g}", f"{d['zero_point']}") if scales else ()
+        out.add_row(d["name"], d["kind"], shape, f"{d['weights']:,}", f"{d['macs']:,}", *more,
+                    _told(d["trainable"]))  # fmt: skip
     return out
+
+
+def _told(trainable):
+    return ", ".join(["yes"] * bool(trainable) + [t for t in trainable if t == "realign"])
+
+
+def described(model, op):
+    """What there is to say of one layer, a dict."""
+    words = modelfile.plan(model).tolist()
+    base = L.op_base(op.tid)
+    weighted = op.kind in modelfile.WEIGHTED
+    trainable = []
+    if weighted and not op.abs_sum:
+        trainable = ["weights", "biases", "scales"] + ["realign"] * (op.stats is not None)
+    return {
+        "name": op.name, "kind": L.KIND_NAMES[op.kind], "output": [op.out_h, op.out_w, op.out_c],
+        "weights": op.weight.size if weighted else 0, "macs": arena.macs(words, base),
+        "scale": model.scales[op.out], "zero_point": op.out_zp, "trainable": trainable,
+    }  # fmt: skip

@@ -55,6 +55,9 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
     s->bias_room = mz_bias_room(view);
     s->rows = inside(l->in_h, l->k_h, l->s_h, l->p_t);
     s->cols = inside(l->in_w, l->k_w, l->s_w, l->p_l);
+    if (mz_dilated(l)) {
+        s->rows.hi = 0; // no window is a run of bytes
+    }
     s->words = l->in_c % 4 == 0;
     s->pointwise = s->words && l->k == l->in_c && l->in_h == l->out_h && l->in_w == l->out_w
         && l->p_t == 0 && l->p_l == 0;
@@ -141,8 +144,28 @@ static MZ_BUSY void gather(const mz_layer_t *l, const int8_t *x, int8_t *to) {
     }
 }
 
+// Any window whose cells lie apart, a cell at a time.
+static MZ_RARE void gather_dilated(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to, bool words) {
+    int32_t left = ox * l->s_w - l->p_l;
+    int32_t y = oy * l->s_h - l->p_t;
+    for (int32_t ky = l->k_h; ky > 0; --ky, y += l->dil_h) {
+        int32_t x = left;
+        for (int32_t kx = l->k_w; kx > 0; --kx, x += l->dil_w, to += l->in_c) {
+            if (mz_within(y, 0, l->in_h - 1) && mz_within(x, 0, l->in_w - 1)) {
+                copy(l->in + (y * l->in_w + x) * l->in_c, l->in_c, to, words);
+            } else {
+                fill(to, l->in_c, l->in_zp, words);
+            }
+        }
+    }
+}
+
 // Any window: zero points where it leaves the image.
 static MZ_RARE void gather_clipped(const mz_layer_t *l, int32_t oy, int32_t ox, int8_t *to, bool words) {
+    if (mz_dilated(l)) {
+        gather_dilated(l, oy, ox, to, words);
+        return;
+    }
     mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
     mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
     int32_t row = l->k_w * l->in_c;

@@ -17,6 +17,24 @@ void mz_conv(const mz_view_t *view) {
 
 #else
 
+// A row of windows whose cells lie apart: a kernel column at a time.
+static void dilated_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
+    const mz_layer_t *l = tile->view->layer;
+    int32_t x_step = l->dil_h * l->in_w * l->in_c;
+    int32_t rows = wy.hi - wy.lo;
+    int32_t acc[MZ_TILE];
+    for (int32_t ox = 0; ox < l->out_w; ++ox) {
+        mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
+        mz_tile_start(tile, acc);
+        for (int32_t kx = wx.lo; rows && kx < wx.hi; ++kx) {
+            const int8_t *x = l->in + (wy.at * l->in_w + wx.at + (kx - wx.lo) * l->dil_w) * l->in_c;
+            const int16_t *w = tile->w + (wy.lo * l->k_w + kx) * l->in_c;
+            mz_arch_dot(w, l->k4, l->k_w * l->in_c, x, x_step, rows, l->in_c, l->in_zp, acc);
+        }
+        mz_tile_store(tile, oy * l->out_w + ox, acc);
+    }
+}
+
 static void conv_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
     const mz_layer_t *l = tile->view->layer;
     int32_t x_step = l->in_w * l->in_c;
@@ -24,6 +42,10 @@ static void conv_row(const mz_tile_t *tile, int32_t oy, mz_window_t wy) {
     int32_t apart = l->s_w * l->in_c;
     int32_t rows = wy.hi - wy.lo;
     int32_t acc[2 * MZ_TILE];
+    if (mz_dilated(l)) {
+        dilated_row(tile, oy, wy);
+        return;
+    }
     mz_window_t wx = mz_window(0, l->s_w, l->p_l, l->k_w, l->in_w);
     for (int32_t ox = 0; ox < l->out_w;) {
         mz_window_t next = mz_window(ox + 1, l->s_w, l->p_l, l->k_w, l->in_w);
@@ -90,7 +112,7 @@ void mz_conv(const mz_view_t *view) {
             continue;
         }
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
-            conv_row(&tile, oy, mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h));
+            conv_row(&tile, oy, mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h));
         }
     }
 }

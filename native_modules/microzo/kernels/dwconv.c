@@ -19,13 +19,13 @@ static MZ_RARE void general(const mz_view_t *view) {
         mz_pack_row(view, c, w);
         const int8_t *in = l->in + c / l->multiplier;
         for (int32_t p = 0; p < l->out_h * l->out_w; ++p) {
-            mz_window_t wy = mz_window(p / l->out_w, l->s_h, l->p_t, l->k_h, l->in_h);
-            mz_window_t wx = mz_window(p % l->out_w, l->s_w, l->p_l, l->k_w, l->in_w);
+            mz_window_t wy = mz_taps(p / l->out_w, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
+            mz_window_t wx = mz_taps(p % l->out_w, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
             int32_t acc = channel.bias;
             for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-                int32_t at = (wy.at + ky - wy.lo) * l->in_w + wx.at - wx.lo;
+                int32_t at = (wy.at + (ky - wy.lo) * l->dil_h) * l->in_w + wx.at - wx.lo * l->dil_w;
                 for (int32_t kx = wx.lo; kx < wx.hi; ++kx) {
-                    acc += w[ky * l->k_w + kx] * (in[(at + kx) * l->in_c] - l->in_zp);
+                    acc += w[ky * l->k_w + kx] * (in[(at + kx * l->dil_w) * l->in_c] - l->in_zp);
                 }
             }
             mz_output(view, p, c, 1, &channel, &acc);
@@ -54,19 +54,20 @@ static void block_taps(const mz_layer_t *l, const int16_t *w, int32_t c, int32_t
     if (rows == 0 || cols == 0) {
         return;
     }
-    int32_t x_step = l->in_w * l->in_c;
+    int32_t x_step = l->dil_h * l->in_w * l->in_c;
+    int32_t x_pitch = l->dil_w * l->in_c;
     int32_t w_step = l->k_w * MZ_DW_BLOCK;
     const int8_t *x = l->in + (wy.at * l->in_w + wx.at) * l->in_c;
     w += (wy.lo * l->k_w + wx.lo) * MZ_DW_BLOCK;
     int32_t j = 0;
     if (l->multiplier == 1) {
         for (; j + MZ_DW_LANES <= n; j += MZ_DW_LANES) {
-            mz_arch_taps(w + j, w_step, x + c + j, x_step, l->in_c, rows, cols, l->in_zp, acc + j);
+            mz_arch_taps(w + j, w_step, x + c + j, x_step, x_pitch, rows, cols, l->in_zp, acc + j);
         }
     }
     for (; j < n; ++j) {
         int32_t in_c = (c + j) / l->multiplier;
-        acc[j] += mz_arch_tap1(w + j, w_step, x + in_c, x_step, l->in_c, rows, cols, l->in_zp);
+        acc[j] += mz_arch_tap1(w + j, w_step, x + in_c, x_step, x_pitch, rows, cols, l->in_zp);
     }
 }
 
@@ -82,9 +83,9 @@ static void general(const mz_view_t *view) {
         mz_channels_load(view, c, n, channels);
         bool ok = mz_fast_open(&fast, view, channels, n);
         for (int32_t oy = 0; oy < l->out_h; ++oy) {
-            mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+            mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
             for (int32_t ox = 0; ox < l->out_w; ++ox) {
-                mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+                mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
                 for (int32_t j = 0; j < n; ++j) {
                     acc[j] = channels[j].bias;
                 }
@@ -100,6 +101,10 @@ static void general(const mz_view_t *view) {
 }
 
 #endif
+
+static inline bool is_three(const mz_layer_t *l) {
+    return l->k_h == 3 && l->k_w == 3 && !mz_dilated(l);
+}
 
 #if MZ_THUMB2
 
@@ -139,7 +144,7 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
 static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox, int8_t *out,
     int32_t n, const mz_channel_t *channels) {
     const mz_layer_t *l = view->layer;
-    bool three = l->k_h == 3 && l->k_w == 3;
+    bool three = is_three(l);
     dw->out = channels == NULL ? out : NULL;
     dw->out_end = out + n * l->out_c;
     if (three) {
@@ -203,16 +208,17 @@ static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c
     const mz_channel_t *channels) {
     const mz_layer_t *l = view->layer;
     const int16_t *w = (int16_t *)l->scratch;
-    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
+    mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
     int32_t rows = wy.hi - wy.lo;
     int8_t *out = l->out + oy * l->out_w * l->out_c + c;
     int32_t n;
     for (int32_t ox = 0; ox < l->out_w; ox += n, out += n * l->out_c) {
-        mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+        mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
         int32_t cols = wx.hi - wx.lo;
         n = 1;
         if (channels == NULL && cols == l->k_w) {
-            n = mz_min(l->out_w, (l->in_w + l->p_l - l->k_w) / l->s_w + 1) - ox;
+            n = mz_min(l->out_w, (l->in_w + l->p_l - (l->k_w - 1) * l->dil_w - 1) / l->s_w + 1)
+                - ox;
         }
         dw->from.direct.x = l->in + (wy.at * l->in_w + wx.at) * l->in_c + c;
         dw->w = w + 4 * (wy.lo * l->k_w + wx.lo);
@@ -226,7 +232,7 @@ static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c
         dw->from.direct.rows = rows;
         dw->from.direct.cols = cols;
         dw->from.direct.w_skip = 8 * (l->k_w - cols);
-        dw->from.direct.x_move = l->s_w * l->in_c - (rows - 1) * l->in_w * l->in_c;
+        dw->from.direct.x_move = l->s_w * l->in_c - (rows - 1) * dw->from.direct.x_row;
         positions(view, dw, oy, ox, out, n, channels);
         rows = wy.hi - wy.lo;
     }
@@ -240,7 +246,7 @@ static void quads(const mz_view_t *view) {
     int32_t raw[4];
     mz_dw_t dw;
     int16_t *w = (int16_t *)l->scratch;
-    bool three = l->k_h == 3 && l->k_w == 3;
+    bool three = is_three(l);
     uint8_t *rows[3];
     for (int32_t i = 0; i < 3; ++i) {
         rows[i] = l->scratch + 32 * l->k + 8 * i * (l->in_w + l->p_l + l->p_r);
@@ -258,8 +264,8 @@ static void quads(const mz_view_t *view) {
         }
         dw.from.ring.move = 8 * l->s_w;
     } else {
-        dw.from.direct.x_row = l->in_w * l->in_c;
-        dw.from.direct.x_pitch = l->in_c;
+        dw.from.direct.x_row = l->dil_h * l->in_w * l->in_c;
+        dw.from.direct.x_pitch = l->dil_w * l->in_c;
         dw.from.direct.in_zp = l->in_zp;
     }
     for (int32_t c = 0; c < l->out_c; c += 4) {
@@ -283,14 +289,14 @@ static void quads(const mz_view_t *view) {
 void mz_dwconv(const mz_view_t *view) {
 #if MZ_THUMB2
     const mz_layer_t *l = view->layer;
-    bool three = l->k_h == 3 && l->k_w == 3;
+    bool three = is_three(l);
     if (l->multiplier == 1 && l->in_c % 4 == 0 && (three || MZ_DW_ANY_WINDOW)) {
         quads(view);
         return;
     }
 #endif
 #if MZ_THUMB1
-    if (view->layer->k_h == 3 && view->layer->k_w == 3) {
+    if (is_three(view->layer)) {
         mz_dw_channels(view);
         return;
     }

@@ -63,21 +63,20 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_laye
 
 // Adds h * (x - zero point) of one output position of channel c to the sums of its weights.
 static void scatter(const mz_layer_t *l, int32_t c, int32_t oy, int32_t ox, int32_t h, int32_t *sums) {
-    mz_window_t wy = mz_window(oy, l->s_h, l->p_t, l->k_h, l->in_h);
-    mz_window_t wx = mz_window(ox, l->s_w, l->p_l, l->k_w, l->in_w);
+    mz_window_t wy = mz_taps(oy, l->s_h, l->p_t, l->k_h, l->in_h, l->dil_h);
+    mz_window_t wx = mz_taps(ox, l->s_w, l->p_l, l->k_w, l->in_w, l->dil_w);
     bool deep = l->kind == MZ_DWCONV;
     int32_t source = deep ? c / l->multiplier : 0;
     int32_t width = deep ? 1 : l->in_c; // of a cell, in sums
     int32_t step = deep ? l->in_c : 1;
-    int32_t n = (wx.hi - wx.lo) * width;
-    if (n == 0) {
-        return;
-    }
     for (int32_t ky = wy.lo; ky < wy.hi; ++ky) {
-        const int8_t *x = l->in + ((wy.at + ky - wy.lo) * l->in_w + wx.at) * l->in_c + source;
-        int32_t *to = sums + (ky * l->k_w + wx.lo) * width;
-        for (int32_t i = 0; i < n; ++i) {
-            to[i] += h * (x[i * step] - l->in_zp);
+        int32_t row = (wy.at + (ky - wy.lo) * l->dil_h) * l->in_w + wx.at;
+        for (int32_t kx = wx.lo; kx < wx.hi; ++kx) {
+            const int8_t *x = l->in + (row + (kx - wx.lo) * l->dil_w) * l->in_c + source;
+            int32_t *to = sums + (ky * l->k_w + kx) * width;
+            for (int32_t i = 0; i < width; ++i) {
+                to[i] += h * (x[i * step] - l->in_zp);
+            }
         }
     }
 }

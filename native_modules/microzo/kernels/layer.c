@@ -2,8 +2,8 @@
 #include "requant.h"
 
 #define MAX_SIDE 65535
-#define MAX_WINDOW 255
 #define MAX_BYTES (1 << 24)
+#define MAX_CELLS (1 << 22) // of a pool: their sum stays below 2^30
 
 // A size of checked words, at most MAX_BYTES, which no operator may reach.
 static MZ_RARE int32_t product(int32_t a, int32_t b, int32_t c) {
@@ -64,9 +64,19 @@ static MZ_RARE bool all_within(const int32_t *words, int32_t n, int32_t lo, int3
     return true;
 }
 
-static bool window_fits(int32_t in, int32_t before, int32_t after, int32_t k, int32_t s, int32_t out) {
-    int32_t space = in + before + after - k;
-    return space >= 0 && out == space / s + 1;
+// Whether the output sizes follow from the inputs, windows and pads, both directions.
+static bool windows_fit(const mz_layer_t *l) {
+    const int32_t *h = &l->in_h;
+    for (int32_t i = 0; i < 2; ++i) {
+        const int32_t *pads = &l->p_t + 2 * i;
+        int32_t room = h[i] + pads[0] + pads[1] - 1;
+        uint32_t reach = (uint32_t)((&l->k_h)[i] - 1) * (uint32_t)(&l->dil_h)[i];
+        if (room < 0 || reach > (uint32_t)room
+            || (&l->out_h)[i] != (room - (int32_t)reach) / (&l->s_h)[i] + 1) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Exactly one side of the output is larger than the first input's, the others are equal.
@@ -86,24 +96,30 @@ static int32_t second_size(const mz_layer_t *l) {
 }
 
 static int32_t check_shape(mz_layer_t *l) {
-    if (!all_within(&l->in_h, 6, 1, MAX_SIDE) || !all_within(&l->k_h, 4, 1, MAX_WINDOW)
-        || !all_within(&l->p_t, 4, 0, MAX_WINDOW)) {
+    bool weighted = mz_has_weights(l->kind);
+    l->dil_h = weighted ? mz_max(MZ_DIL_H(l), 1) : 1;
+    l->dil_w = weighted ? mz_max(MZ_DIL_W(l), 1) : 1;
+    if (!all_within(&l->in_h, 6, 1, MAX_SIDE) || !all_within(&l->k_h, 4, 1, MAX_SIDE)
+        || !all_within(&l->p_t, 4, l->kind == MZ_PAD ? -MAX_SIDE : 0, MAX_SIDE)
+        || (weighted && !all_within(&MZ_DIL_H(l), 2, 0, MAX_SIDE))) {
         return MZ_E_SHAPE;
     }
     l->in_size = product(l->in_h, l->in_w, l->in_c);
     l->out_size = product(l->out_h, l->out_w, l->out_c);
     l->k = product(l->k_h, l->k_w, l->kind == MZ_CONV || l->kind == MZ_DENSE ? l->in_c : 1);
-    int32_t weights = product(mz_has_weights(l->kind) ? l->out_c : 1, l->k, 1);
-    if (mz_max(mz_max(l->in_size, l->out_size), mz_max(l->k, weights)) >= MAX_BYTES) {
+    int32_t weights = product(weighted ? l->out_c : 1, l->k, 1);
+    // The rows that a depthwise convolution expands.
+    int32_t rows = product(l->kind == MZ_DWCONV ? 8 * (l->in_w + l->p_l + l->p_r) : 1, l->k_h, 1);
+    if (mz_max(mz_max(l->in_size, l->out_size), mz_max(rows, weights)) >= MAX_BYTES
+        || (!weighted && l->k >= MAX_CELLS)) {
         return MZ_E_SHAPE;
     }
     l->k4 = (l->k + 3) & ~3;
     l->multiplier = 1;
 
-    bool fits = window_fits(l->in_h, l->p_t, l->p_b, l->k_h, l->s_h, l->out_h)
-        && window_fits(l->in_w, l->p_l, l->p_r, l->k_w, l->s_w, l->out_w);
-    bool single = l->k_h == 1 && l->k_w == 1 && l->s_h == 1 && l->s_w == 1;
-    bool padless = l->p_t == 0 && l->p_b == 0 && l->p_l == 0 && l->p_r == 0;
+    bool fits = windows_fit(l);
+    bool single = (l->k_h | l->k_w | l->s_h | l->s_w) == 1;
+    bool padless = (l->p_t | l->p_b | l->p_l | l->p_r) == 0;
     bool same_channels = l->in_c == l->out_c;
     switch (l->kind) {
         case MZ_DENSE:
@@ -182,6 +198,13 @@ static int32_t check_overflow(const mz_layer_t *l) {
         return MZ_E_OVERFLOW; // packed weights are int16
     }
     int64_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
+    if (MZ_ABS_SUM(l) != 0) {
+        // More inputs than any weights allow, but fewer than these weights do: nothing moves.
+        bool frozen = (l->master_off & l->bias_off & l->ms_off) < 0
+            && (l->eps_w | l->eps_b | l->f) == 0;
+        return frozen && MZ_ABS_SUM(l) > 0 && MZ_ABS_SUM(l) * input + l->b_max < (int64_t)1 << 30 ? MZ_OK
+            : MZ_E_OVERFLOW;
+    }
     int64_t bound = weight * input * l->k + ((int64_t)l->b_max << f);
     int64_t excess = (input * l->k + ((int64_t)l->eps_b << 18)) * ((int64_t)1 << f);
     if (bound >= (int64_t)1 << 30 || bound + excess > INT32_MAX) {

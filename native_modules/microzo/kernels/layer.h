@@ -42,6 +42,7 @@ typedef struct {
     int32_t k; // rows of weights: out_c rows of k
     int32_t k4; // k rounded up to 4
     int32_t multiplier; // depthwise: output channels of an input channel
+    int32_t dil_h, dil_w; // cells from one kernel cell to the next
     // Activations; from here on all are pointers, NULL until they are placed
     const int8_t *in;
     const int8_t *in2;
@@ -71,6 +72,10 @@ int32_t mz_layers_check(const mz_net_t *net, int32_t first, int32_t last);
 
 static inline bool mz_has_weights(int32_t kind) {
     return kind >= MZ_CONV && kind <= MZ_DENSE;
+}
+
+static inline bool mz_dilated(const mz_layer_t *l) {
+    return (l->dil_h | l->dil_w) > 1;
 }
 
 static inline bool mz_has_second(int32_t kind) {

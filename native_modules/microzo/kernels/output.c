@@ -1,5 +1,17 @@
 #include "output.h"
 
+MZ_RARE int32_t mz_bias_room(const mz_view_t *view) {
+    const mz_layer_t *l = view->layer;
+    int32_t input = mz_max(127 - l->in_zp, l->in_zp + 128);
+    if (MZ_ABS_SUM(l) != 0) {
+        return (1 << 30) - 1 - MZ_ABS_SUM(l) * input;
+    }
+    int32_t weight = l->master != NULL ? 127 : 128;
+    int32_t eps = view->eps < 0 ? -view->eps : view->eps;
+    int32_t reach = (weight * (1 << view->f) + eps) * l->k * input;
+    return mz_max((1 << 30) - 1 - reach, -1);
+}
+
 MZ_RARE void mz_clamp(const mz_layer_t *l, int8_t *out, int32_t n) {
     int32_t lo = l->act_min;
     int32_t hi = l->act_max;

@@ -14,13 +14,7 @@ static inline int32_t mz_logit(int32_t acc, int32_t mult, int32_t shift) {
 // Fast paths double the accumulator, so |acc| must stay below 2^30. A plan promises that
 // for unperturbed biases; this is the largest |bias| of a pass for which it is sure. Weights are
 // at most 128/127 of what the plan was checked for, so the product stays below 2^31.
-static inline int32_t mz_bias_room(const mz_view_t *view) {
-    const mz_layer_t *l = view->layer;
-    int32_t weight = l->master != NULL ? 127 : 128;
-    int32_t eps = view->eps < 0 ? -view->eps : view->eps;
-    int32_t reach = (weight * (1 << view->f) + eps) * l->k * mz_max(127 - l->in_zp, l->in_zp + 128);
-    return mz_max((1 << 30) - 1 - reach, -1);
-}
+int32_t mz_bias_room(const mz_view_t *view);
 
 // Whether a fast path may make a layer's outputs: int8, of two roundings, and nothing else.
 static inline bool mz_view_fast(const mz_view_t *view) {

@@ -256,16 +256,16 @@ static void add_rows(const mz_wgrad_t *wgrad, const mz_positions_t *positions, i
     for (int32_t ky = 0; ky < l->k_h; ++ky) {
         int32_t first = 0;
         int32_t last = n;
-        while (!wgrad->plain && first < last && positions->row[first] + ky < 0) {
+        while (!wgrad->plain && first < last && positions->row[first] + ky * l->dil_h < 0) {
             ++first;
         }
-        while (!wgrad->plain && first < last && positions->row[last - 1] + ky >= l->in_h) {
+        while (!wgrad->plain && first < last && positions->row[last - 1] + ky * l->dil_h >= l->in_h) {
             --last;
         }
         run.at = positions->at + first;
         run.h = positions->h + first;
         run.n = last - first;
-        run.from = (uint32_t)window_at(l, ky, kx);
+        run.from = (uint32_t)window_at(l, ky * l->dil_h, kx * l->dil_w);
         run.sums = wgrad->sums + (ky * l->k_w + kx) * l->in_c;
         add(&run);
     }
@@ -310,13 +310,17 @@ void mz_wgrad_flush(mz_wgrad_t *wgrad) {
     mz_wgrad_room_t *room = wgrad->room;
     int32_t n = wgrad->n;
     wgrad->n = 0;
-    // Whole rows of windows where no window leaves the image at a side.
-    if (wgrad->plain || choose(room, n, 0, mz_max(l->in_w - l->k_w + 1, 0)) == n) {
+    // Whole rows of windows where no window leaves the image at a side, and its cells lie together.
+    if (l->dil_w == 1 && (wgrad->plain || choose(room, n, 0, mz_max(l->in_w - l->k_w + 1, 0)) == n)) {
         add_rows(wgrad, &room->all, n, 0, l->k_w * l->in_c);
         return;
     }
     for (int32_t kx = 0; kx < l->k_w; ++kx) {
-        add_rows(wgrad, &room->inside, choose(room, n, kx, l->in_w), kx, l->in_c);
+        if (wgrad->plain) {
+            add_rows(wgrad, &room->all, n, kx, l->in_c);
+        } else {
+            add_rows(wgrad, &room->inside, choose(room, n, kx * l->dil_w, l->in_w), kx, l->in_c);
+        }
     }
 }
 

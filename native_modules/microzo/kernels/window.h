@@ -18,4 +18,7 @@ static inline mz_window_t mz_window(int32_t out, int32_t stride, int32_t pad, in
     return window;
 }
 
+// The same for a kernel whose cells lie `apart` image cells from one another.
+mz_window_t mz_taps(int32_t out, int32_t stride, int32_t pad, int32_t k, int32_t in, int32_t apart);
+
 #endif

@@ -9,7 +9,7 @@ from .buffers import check, check_out, get, integer, require
 from .net import Net
 from .requant import rsh, sat
 from .state import move_bias, move_master
-from .window import steps, window
+from .window import dilation, steps, window
 
 _LARGEST = 1 << 30
 
@@ -27,6 +27,7 @@ def add_gradient(net, o, grad, errors):
     x = net.tensor(o)
     zp, inputs, width = o[L.IN_ZP], o[L.IN_C], o[L.IN_W]
     length = row_len(o, 0)
+    down, apart = dilation(o, 0), dilation(o, 1)
     for c in range(o[L.OUT_C]):
         unit, step, source = steps(o, c)
         g = [0] * length
@@ -37,11 +38,12 @@ def add_gradient(net, o, grad, errors):
                 y0, y1, top = window(o, 0, p // o[L.OUT_W])
                 x0, x1, left = window(o, 1, p % o[L.OUT_W])
                 for ky in range(y0, y1):
-                    at = ((top + ky) * width + left + x0) * inputs + source
-                    first = ky * o[L.K_W]
-                    for i in range((first + x0) * unit, (first + x1) * unit):
+                    at = ((top + ky * down) * width + left + x0 * apart) * inputs + source
+                    for i in range((ky * o[L.K_W] + x0) * unit, (ky * o[L.K_W] + x1) * unit):
                         g[i] += h * (x[at] - zp)
                         at += step
+                        if (i + 1) % unit == 0:
+                            at += (apart - 1) * inputs
         for i in range(length):
             add(grad, c * length + i, g[i])
         add(grad, o[L.OUT_C] * length + c, sum(each) * 64)

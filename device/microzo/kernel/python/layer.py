@@ -1,14 +1,14 @@
 """What an operator's record may hold (SPEC.md, 4.1)."""
 
 from ...net import words as L
-from ...net.arena import accumulator_bound, in_size, out_size, row_len
+from ...net.arena import accumulator_bound, extent, in_size, out_size, row_len
 from .buffers import require
 
 _LARGEST = 1 << 24
+_MOST = 65535
 _RANGES = (
-    (L.IN_H, L.OUT_C, 1, 65535),
-    (L.K_H, L.S_W, 1, 255),
-    (L.P_T, L.P_R, 0, 255),
+    (L.IN_H, L.OUT_C, 1, _MOST),
+    (L.K_H, L.S_W, 1, _MOST),
     (L.IN_ZP, L.ACT_MAX, -128, 127),
 )
 # w: kernel and stride are 1; p: no padding; k: less padding than kernel; c: as many channels
@@ -22,9 +22,14 @@ def check_record(o):
     if kind <= L.DENSE:
         flags = L.EMIT_LOGITS | L.ROUND_ONCE
     good = o[L.FLAGS] & ~flags == 0 and o[L.ACT_MIN] <= o[L.ACT_MAX]
-    for first, last, low, high in _RANGES:
+    pads = (L.P_T, L.P_R, -_MOST if kind == L.PAD else 0, _MOST)
+    dilations = (L.DIL_H, L.DIL_W, 0, _MOST) if kind <= L.DENSE else pads
+    for first, last, low, high in _RANGES + (pads, dilations):
         words = o[first : last + 1]
         good = good and low <= min(words) and max(words) <= high
+    rows = 8 * (o[L.IN_W] + o[L.P_L] + o[L.P_R]) * o[L.K_H]
+    good = good and (kind != L.DWCONV or rows < _LARGEST)
+    good = good and (kind <= L.DENSE or o[L.K_H] * o[L.K_W] < 1 << 22)
     good = good and in_size(o, 0) < _LARGEST and out_size(o, 0) < _LARGEST
     require(good, "an operator's shape or range is wrong")
     if kind == L.CONCAT:
@@ -43,7 +48,7 @@ def _axis_fits(o, i):
     kind = o[L.KIND]
     rules = _RULES[kind]
     before, after, k, stride = o[L.P_T + 2 * i], o[L.P_B + 2 * i], o[L.K_H + i], o[L.S_H + i]
-    room = o[L.IN_H + i] + before + after - k
+    room = o[L.IN_H + i] + before + after - extent(o, 0, L.K_H + i)
     good = kind == L.CONCAT or room >= 0 and o[L.OUT_H + i] == room // stride + 1
     good = good and ("w" not in rules or k == stride == 1)
     good = good and ("p" not in rules or before == after == 0)
@@ -59,5 +64,8 @@ def _weights_fit(o):
     good = good and (o[L.KIND] != L.DWCONV or o[L.OUT_C] % o[L.IN_C] == 0)
     good = good and (not o[L.FLAGS] & L.EMIT_LOGITS or o[L.OUT_H] == o[L.OUT_W] == 1)
     f = o[L.F] if o[L.MASTER_OFF] >= 0 else 0
+    if o[L.ABS_SUM]:
+        still = max(o[L.MASTER_OFF], o[L.BIAS_OFF], o[L.MS_OFF]) < 0 < o[L.ABS_SUM]
+        good = good and still and o[L.EPS_W] == o[L.EPS_B] == o[L.F] == 0
     good = good and accumulator_bound(o, 0, f) < 1 << 30 and (127 + o[L.EPS_W]) << f < 1 << 15
     return good and o[L.OUT_C] * row_len(o, 0) < _LARGEST

@@ -150,7 +150,7 @@ bool mz_avx2_conv(const mz_view_t *view) {
     int64_t rows = l->in_h + l->p_t + l->p_b;
     int64_t pitch = (int64_t)(l->in_w + l->p_l + l->p_r) * l->in_c;
     s.row = (l->k_w * l->in_c + 1) & ~1;
-    if (rows * pitch > MOST_INPUTS || l->k_h * s.row > MOST_WEIGHTS) {
+    if (mz_dilated(l) || rows * pitch > MOST_INPUTS || l->k_h * s.row > MOST_WEIGHTS) {
         return false;
     }
     s.pitch = (int32_t)pitch;

@@ -3,7 +3,7 @@
 
 #include "../pass.h"
 
-// False, and nothing done, for a layer that is too large for its buffers.
+// False, and nothing done, for a layer that is dilated or too large for its buffers.
 bool mz_avx2_conv(const mz_view_t *view);
 
 #endif
