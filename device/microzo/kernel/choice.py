@@ -46,8 +46,10 @@ def _find():
     try:
         import _microzo
 
-        if "tail_grad" not in dir(_microzo):
-            _microzo.__getattr__ = _gradients
+        if "head_grad" not in dir(_microzo):
+            from .gradients import load
+
+            _microzo.__getattr__ = load
         return _microzo
     except ImportError as e:
         if "no module" not in str(e):
@@ -66,22 +68,6 @@ def _find():
 
     print("microzo: no _microzo module on this board, running the slow pure-Python kernels")
     return pykernels
-
-
-def _gradients(name):
-    """A native module may leave the gradients to a second one, which comes with the first use."""
-    try:
-        import _microzo_grad as second
-    except ImportError:
-        raise AttributeError(
-            "_microzo_grad.mpy, which has %s, is not on this board: `microzo push` sends it" % name
-        )
-    import _microzo
-
-    for entry in dir(second):
-        if entry[0] != "_":
-            setattr(_microzo, entry, getattr(second, entry))
-    return getattr(second, name)
 
 
 def _find_host():

@@ -19,6 +19,8 @@ def exact(spec):
 class BatchMethod(Method):
     """Specs have ops (the body, [] for the head alone), head (-1: none), batch, steps."""
 
+    takes_gradients = True
+
     def resolve(self, stage, ops, head, want):
         batch = min(stage["batch"], want.train)
         spec = {key: stage[key] for key in stage if key != "epochs"}

@@ -18,6 +18,8 @@ class Method:
     settings = ()
     options = ()
 
+    takes_gradients = False  # their kernels are loaded before the buffers
+
     def defaults(self):
         """The stage as a recipe has it: kind and settings."""
         stage = {"kind": self.kind}

@@ -15,6 +15,7 @@ from .zeroth_method import ZerothMethod
 
 class Elastic(ZerothMethod):
     kind = "elastic"
+    takes_gradients = True
     settings = ZerothMethod.settings + (
         ("head_shift", 1, -64, 64),  # halvings of the head's step that suits the model
         DECAY,

@@ -42,7 +42,7 @@ def memory_of(model, request, samples, labelled, cache):
     from ..net.tables import MemoryPlan
 
     _check(request.recipe)
-    _load_code(request.recipe["stages"])
+    _load_code(model, request.recipe["stages"])
     room = _room(model, request)
     program, needed = _resolve(model, request, samples, labelled, None, room)
     return MemoryPlan(needed, cache, program["notes"])
@@ -56,11 +56,13 @@ def _check(recipe):
     names.check(recipe)
 
 
-def _load_code(stages):
+def _load_code(model, stages):
     """Imports what the stages need and forgets what chose them, so that what is free afterwards
     is free for data."""
     modules = ["data.cache"]
+    gradients = False
     for stage in stages:
+        gradients = gradients or method(stage["kind"]).takes_gradients
         modules += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":
             modules.append("train.free_guard")
@@ -68,6 +70,8 @@ def _load_code(stages):
     leave("recipes")
     for name in modules:
         __import__("microzo." + name, None, None, ("x",))
+    if gradients:
+        model.k.head_grad  # a look is enough: kernel/gradients.py
 
 
 def _room(model, request):
@@ -96,7 +100,7 @@ def start(model, request, data, steps):
     """(Run, store) of a new run: program, state, arena, buffers, journal."""
     _check(request.recipe)
     request, notes = _pick(model, request, data)
-    _load_code(request.recipe["stages"])
+    _load_code(model, request.recipe["stages"])
     room = _room(model, request)
     labelled = draw.labels_of(data, bytearray(model.sample_len))
     while True:
@@ -179,7 +183,7 @@ def _journal(run, request, data):
 
 def prepare(run, program):
     """Code and buffers of a run whose program is known."""
-    _load_code(program["stages"])
+    _load_code(run.model, program["stages"])
     place(run, _texts(run.model, program))
 
 
