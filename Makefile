@@ -69,11 +69,10 @@ natmod: mpy-cross $(if $(filter rv32imc,$(ARCHS)),packages-rv32) ## [5/7] Native
 	@$(STEP) 5/7 "native modules" $(KEY) --inputs $(SHELL_MODULE) boards/tools -- \
 	  boards/tools/build_natmod.sh $(ARCHS)
 
-host-lib: python ## [5/7] The same kernels for CPython, build/host/libmicrozo.so
-	@if [ -f $(SHELL_MODULE)/host.mk ]; then \
-	  $(STEP) 5/7 "host library" --inputs $(SHELL_MODULE) --outputs build/host/libmicrozo.so -- \
-	    $(MAKE) --no-print-directory -C $(SHELL_MODULE) -f host.mk OUT=$(abspath build/host); \
-	else echo "[5/7] host library: skipped, $(SHELL_MODULE)/host.mk is not there yet"; fi
+host-lib: python ## [5/7] The same kernels for CPython, build/host/_native.abi3.so
+	@$(STEP) 5/7 "host library" --inputs $(SHELL_MODULE) --outputs build/host/_native.abi3.so -- \
+	  $(MAKE) --no-print-directory -C $(SHELL_MODULE) -f host.mk OUT=$(abspath build/host) \
+	  PYTHON=$(abspath $(PY))
 
 unix: mpy-cross ## [6/7] MicroPython's unix port, build/unix/
 	@$(STEP) 6/7 "unix port" $(KEY) --inputs $(SHELL_MODULE) boards/tools \

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from microzo_host.board.emulator import CORES, ROOT, Board
+from microzo_host.board.emulator import CORES, Board
+from microzo_host.place import CLONE as ROOT
 
 MODULE = """
 #include "py/runtime.h"

@@ -5,8 +5,7 @@ import os
 import click
 import rich.console
 
-from .. import recipefile
-from ..board import push
+from .. import place, recipefile
 from ..data import datasets
 from ..report import tables
 from ..simulate import jobs as simulated
@@ -29,7 +28,7 @@ from .common import json_option, progress, report
 @click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
 @click.option("--dask", "scheduler", default="", metavar="ADDRESS",
               help="Run on the workers of a Dask scheduler, such as tcp://host:8786.")  # fmt: skip
-@click.option("--cache", default=str(push.ROOT / "build" / "simulate"), show_default=True,
+@click.option("--cache", default=str(place.output("simulate")), show_default=True,
               help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
 @json_option
 def command(
