@@ -123,13 +123,13 @@ def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
     assert done.returncode != 0 and "no MicroPython source" in done.stdout
 
 
-@pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full"])
+@pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full", "dist"])
 def test_all_boards_get_their_native_module(goals):
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "ARCHS")}
     command = ["make", "-n", *goals.split()]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     (archs,) = re.findall(r"build_natmod\.sh (.*)", done.stdout)
-    assert set(archs.split()) == {"x64", *(core.arch for core in CORES.values())}
+    assert set(archs.split()) == {"x64", "xtensawin", *(core.arch for core in CORES.values())}
 
 
 @pytest.mark.parametrize(("flags", "runs"), [("n", False), ("", True), ("w -- N=n", True)])

@@ -94,7 +94,7 @@ def built_modules():
     return [file for file in files if not file.name.startswith(SECOND)]
 
 
-def _with_second(module):
+def with_second(module):
     """[(target, bytes)] of a native module and of what it leaves to a second one beside it."""
     module = pathlib.Path(module)
     second = module.with_name(module.name.replace("_microzo", SECOND, 1))
@@ -150,7 +150,7 @@ def _show(progress, target, size, done):
 def _module(info, module, notes):
     if module:
         board_info.check_module(info, module)
-        return _with_second(module)
+        return with_second(module)
     if info.module == "built in":
         notes.append("the firmware has the native module built in")
         return []
@@ -164,7 +164,7 @@ def _module(info, module, notes):
             f"{board_info.module_cure(info)}, or push without it by --no-module"
         )
     notes.append(f"native module for {board_info.parse_header(chosen.read_bytes())[0]}")
-    return _with_second(chosen)
+    return with_second(chosen)
 
 
 def _check_space(files, plan):
