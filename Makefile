@@ -63,7 +63,7 @@ ifeq ($(MPY_DIR),)
 	@$(STEP) 3/7 "MicroPython source $(MPY_VERSION)" --inputs boards/tools/fetch_micropython.py \
 	  --outputs $(MPY)/py -- $(PYTHON) boards/tools/fetch_micropython.py $(MPY_VERSION) $(MPY)
 else
-	@test -f $(MPY)/py/dynruntime.mk || { echo "MPY_DIR=$(MPY_DIR) is no MicroPython source."; exit 1; }
+	@$(PYTHON) boards/tools/check_tree.py $(MPY_DIR)
 endif
 
 mpy-cross: python source ## [4/7] MicroPython's cross compiler

@@ -1,6 +1,6 @@
 """Makes what users install, from what is built: wheel, sdist, mip folders, CircuitPython's folder.
 
-dist.py [OUT]: OUT/*.whl and OUT/*.tar.gz, OUT/mip/ARCH/ with a package.json each, OUT/circuitpython/.
+dist.py [OUT]: OUT/*.whl, OUT/*.tar.gz, OUT/mip/ARCH/ with a package.json each, OUT/circuitpython/.
 The wheel is built from the sdist alone. dist_check.py installs and uses all of it.
 """
 
@@ -20,6 +20,7 @@ from microzo_host.board.emulator import CORES, FIRMWARE
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "boards" / "tools" / "requirements.lock"
 SOURCES = ("device/microzo", "host_tools/microzo_host", "native_modules")
+IGNORED = shutil.ignore_patterns("__pycache__", "*.mpy")
 FILES = ("pyproject.toml", "README.md", "LICENSE")
 BOARD = f"{CORES['m4'].firmware}-256K-stock.elf"  # the one that `microzo demo` trains on
 MAX_WHEEL = 5 << 20
@@ -65,8 +66,7 @@ def stage(folder):
     write(parts / "package" / f"mpy{push.MPY_VERSION}", package())
     for arch, files in modules().items():
         write(parts / "natmod" / arch, files)
-    shutil.copytree(ROOT / "device" / "examples", parts / "examples",
-                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+    shutil.copytree(ROOT / "device" / "examples", parts / "examples", ignore=IGNORED)
     firmware = parts / "firmware"
     firmware.mkdir()
     subprocess.check_call(

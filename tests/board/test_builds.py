@@ -120,7 +120,19 @@ def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
     done = subprocess.run(
         ["make", "source", f"MPY_DIR={tmp_path}"], cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode != 0 and "no MicroPython source" in done.stdout
+    assert done.returncode != 0 and "no MicroPython source" in done.stderr
+
+
+def test_a_tree_that_is_too_old_is_refused(tmp_path):
+    (tmp_path / "py").mkdir()
+    (tmp_path / "py" / "dynruntime.mk").touch()
+    lines = ("#define MICROPY_VERSION_MAJOR 1", "#define MICROPY_VERSION_MINOR 24", "")
+    (tmp_path / "py" / "mpconfig.h").write_text("\n".join(lines))
+    command = [sys.executable, "boards/tools/check_tree.py", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "is MicroPython 1.24: give a tree of 1.25" in done.stderr
+    (tmp_path / "py" / "mpconfig.h").write_text("\n".join(lines).replace("24", "25"))
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full", "dist"])

@@ -19,7 +19,7 @@ from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
 from .. import place
-from .errors import LinkError, ScriptError
+from .errors import BoardError, LinkError, ScriptError
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
 ATTEMPTS = 3
@@ -118,7 +118,7 @@ class Link:
                 f"the board at {self.port} stopped answering ({error}): reset it and try again"
             ) from None
         except (serial.SerialException, OSError) as error:
-            if isinstance(error, LinkError):
+            if isinstance(error, BoardError):
                 raise
             raise LinkError(
                 f"the board at {self.port} went away: check its cable and start again"
