@@ -13,6 +13,8 @@ PYTHON := $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 pytho
   $(shell $p -c 'import sys; print("$p") if sys.version_info >= (3, 11) else 0' 2>/dev/null | grep python)))
 PY := .venv/bin/python
 LAB := PYTHONPATH=host_tools $(PY)
+# Tests of one file stay together: they share boards and what the oracle says.
+PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest tests -q -n 2 --dist loadfile
 
 export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
@@ -23,7 +25,7 @@ KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 packages-xtensa python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo test test-full test-packages accuracy study study-quick study-packages \
+  firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
   bench size size-diff dist repl board lint generated clean
 
 help: ## Lists these targets
@@ -102,11 +104,14 @@ test-packages: python ## Reference packages of the importers, Dask, plots: for t
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
 
+check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
+	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
+
 test: build test-packages ## The tests, with reduced fuzzing
-	@MICROZO_STRICT=1 MICROZO_FULL= $(PY) -m pytest tests -q
+	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
 test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
-	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PY) -m pytest tests -q -o timeout=3600
+	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \
@@ -145,6 +150,7 @@ board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
 	@$(PY) -m codespell_lib
 
 generated: python ## Writes what is made from declarations: plan words, tables of pages, package.json

@@ -1,12 +1,18 @@
-"""What all tests share: the helpers of tests/support, emulated boards, a small model, its data."""
+"""What all tests share: the helpers of tests/support, emulated boards, a small model, its data.
+
+Markers: `slow` and `board` stand at the tests; those of e2e/ and bench/, and what asks for a
+board by a fixture of this file, are marked here. A test without `board` cannot start one.
+"""
 
 import pathlib
 import signal
 import sys
+from unittest import mock
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).with_name("support")))
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE / "support"))
 
 import small  # noqa: E402
 
@@ -19,6 +25,27 @@ def pytest_configure():
     """Background jobs of a script, and what they start, ignore the Ctrl-C that tests send."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+FOLDERS = {"e2e": ("board", "slow"), "bench": ("bench",)}
+BOARDS = {"new_board", "stock_board"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        marks = FOLDERS.get(item.path.relative_to(HERE).parts[0], ())
+        for mark in (*marks, *(["board"] if BOARDS & set(item.fixturenames) else [])):
+            item.add_marker(mark)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """No emulator in the tests that `make check` runs."""
+    if item.get_closest_marker("board") or item.get_closest_marker("bench"):
+        return (yield)
+    refused = mock.Mock(side_effect=AssertionError("this test starts a board: mark it `board`"))
+    with mock.patch.object(Board, "start", refused):
+        return (yield)
 
 
 @pytest.fixture

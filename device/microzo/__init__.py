@@ -52,6 +52,7 @@ def load(path):
         return _module("net.load", "load").load(path)
     finally:
         forget("net.load")
+        forget("kernel.choice")
 
 
 def recipe(name):

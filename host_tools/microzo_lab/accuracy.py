@@ -24,7 +24,8 @@ from microzo_host.data import corruptions
 from microzo_host.model import file as modelfile
 from microzo_host.model import quantize
 from microzo_host.simulate import jobs, store
-from microzo_host.simulate.jobs import CLEAN, ZERO_SHOT, Job
+from microzo_host.simulate.jobs import ZERO_SHOT, Job
+from microzo_host.simulate.networks import CLEAN
 from microzo_host.simulate.runs import side_by_side
 
 from . import bp, floatnet, summary

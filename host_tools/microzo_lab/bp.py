@@ -17,7 +17,7 @@ then noise 3, rotate 3 and 4: rate 1e-3 77.6, 2e-3 78.1, 4e-3 78.7.
 import numpy as np
 
 from microzo_host.model import quantize
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
 
 from . import torchnet
 
@@ -68,7 +68,7 @@ def finetune(
 def accuracy(net, adapt, test, seed=0, mode="full", adapt_statistics=True, epochs=EPOCHS):
     """Percent right in int8 on ``test`` after training on ``adapt``, both (images, labels)."""
     tuned = finetune(net, *adapt, mode, adapt_statistics, seed, epochs)
-    return intforward.accuracy(quantize.quantize(tuned, adapt[0]), *test)
+    return batch.accuracy(quantize.quantize(tuned, adapt[0]), *test)
 
 
 def yardstick(net, adapt, test, seed=0):

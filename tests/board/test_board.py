@@ -6,7 +6,10 @@ import onboard
 import pytest
 from onboard import evaluate
 
-from microzo_host.board.emulator import TICKS_PER_INSTRUCTION, Board, BoardError
+from microzo_host.board.emulator import TICKS_PER_INSTRUCTION, Board
+from microzo_host.board.errors import EmulatorError, ScriptError
+
+pytestmark = pytest.mark.board
 
 
 def test_architecture_takes_armv7emsp_modules(stock_board):
@@ -22,7 +25,7 @@ def test_all_ram_is_256_kb(stock_board):
 
 @pytest.mark.parametrize("size", [256 * 1024, 250_000])
 def test_more_than_the_ram_is_refused(stock_board, size):
-    with pytest.raises(BoardError, match="MemoryError"):
+    with pytest.raises(ScriptError, match="MemoryError"):
         stock_board.exec(f"bytearray({size})")
     assert stock_board.exec("print(len(bytearray(230_000)))").strip() == "230000"
 
@@ -34,7 +37,7 @@ def test_one_megabyte_variant(new_board):
 
 
 def test_deep_recursion_raises(stock_board):
-    with pytest.raises(BoardError, match="recursion"):
+    with pytest.raises(ScriptError, match="recursion"):
         stock_board.exec("def f(): f()\nf()")
     assert stock_board.failure is None
 
@@ -43,9 +46,9 @@ def test_modules_that_the_package_needs(stock_board):
     setup = "import binascii, hashlib, micropython, os, vfs, gc, struct, array, machine, json"
     assert evaluate(stock_board, "binascii.crc32(b'123456789')", setup) == 0xCBF43926
     assert evaluate(stock_board, "hashlib.sha256(b'').digest()[:4]", setup) == b"\xe3\xb0\xc4\x42"
-    with pytest.raises(BoardError, match="ENOENT"):
+    with pytest.raises(ScriptError, match="ENOENT"):
         stock_board.exec("open('absent')")
-    with pytest.raises(BoardError, match="MemoryError"):
+    with pytest.raises(ScriptError, match="MemoryError"):
         stock_board.exec("import micropython\nmicropython.heap_lock()\nbytearray(100)")
     stock_board.soft_reset()
 
@@ -138,7 +141,7 @@ def load(r0):
 address = uctypes.addressof(bytearray(8))
 load(address)
 """)
-    with pytest.raises(BoardError, match="FAULT: unaligned access"):
+    with pytest.raises(EmulatorError, match="FAULT: unaligned access"):
         board.exec("load(address + 1)")
     assert board.failure.startswith("FAULT: unaligned access")
 
@@ -161,7 +164,7 @@ def count():
 
 
 def test_firmware_that_is_not_built_is_named():
-    with pytest.raises(BoardError, match="make firmware"):
+    with pytest.raises(EmulatorError, match="make firmware"):
         Board(ram="3K")
 
 

@@ -5,10 +5,11 @@ import pathlib
 import pytest
 from mpremote.romfs import VfsRomWriter
 
-from microzo_host.board import emulator, push
+from microzo_host.board import doctor, emulator, errors, push
 from microzo_host.board import info as board_info
 from microzo_host.board import romfs as romfs_image
 
+pytestmark = pytest.mark.board
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 NATMODS = pathlib.Path(__file__).parents[2] / "build" / "natmod"
 CODE = """
@@ -65,7 +66,7 @@ def test_without_the_module_python_computes(model_path, wanted):
 def test_wrong_module_is_told_in_one_sentence(model_path):
     wrong = NATMODS / "x64" / "_microzo.mpy"
     files = {"m.safetensors": pathlib.Path(model_path), push.MODULE_TARGET: wrong}
-    with pytest.raises(emulator.BoardError, match="ImportError: .*loads armv7emsp code.*push"):
+    with pytest.raises(errors.ScriptError, match="ImportError: .*loads armv7emsp code.*push"):
         said("m.safetensors", **files)
 
 
@@ -80,3 +81,14 @@ def test_checks_are_forgotten_after_loading(model_path):
             "print([n for n in sys.modules if 'net.check' in n])"
         )
     assert text.strip() == "[]"
+
+
+def test_doctor_reads_the_header_of_a_wrong_module():
+    fs = {**dict(push.plan_files(BOARD, [])[0])}
+    fs["/lib/_microzo.mpy"] = NATMODS / "x64" / "_microzo.mpy"
+    with emulator.Board(ram="256K", fs=fs) as board:
+        (problem,) = doctor.examine(board.link()).problems
+    assert problem == (
+        "the native module on the board is for x64 with ABI 6.3, the board needs armv7emsp with "
+        "ABI 6.3: run `microzo push`"
+    )

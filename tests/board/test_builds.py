@@ -34,6 +34,7 @@ def build_firmware(out, extra):
     )
 
 
+@pytest.mark.board
 @pytest.mark.skipif(not os.environ.get("MICROZO_FULL"), reason="a firmware build: make test-full")
 def test_extra_c_modules_are_in_the_firmware(tmp_path):
     module = tmp_path / "modules" / "extra"
@@ -135,6 +136,7 @@ def test_a_tree_that_is_too_old_is_refused(tmp_path):
     subprocess.run(command, cwd=ROOT, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full", "dist"])
 def test_all_boards_get_their_native_module(goals):
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "ARCHS")}

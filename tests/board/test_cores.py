@@ -10,11 +10,15 @@ from onboard import evaluate
 import microzo
 from microzo_host.board import info as board_info
 from microzo_host.board import push
-from microzo_host.board.emulator import CORES, Board, BoardError
+from microzo_host.board.emulator import CORES, Board
+from microzo_host.board.errors import EmulatorError, ScriptError
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("MICROZO_FULL"), reason="other boards' firmware: make test-full"
-)
+pytestmark = [
+    pytest.mark.board,
+    pytest.mark.skipif(
+        not os.environ.get("MICROZO_FULL"), reason="other boards' firmware: make test-full"
+    ),
+]
 
 # Of sys.implementation._mpy; MicroPython calls a Cortex-M3 armv7em, which takes armv7m.
 ARCH_NUMBERS = {"armv6m": 4, "armv7m": 6, "armv7emsp": 7, "armv7emdp": 8, "rv32imc": 11}
@@ -54,7 +58,7 @@ def test_floats_and_recursion(board):
     assert evaluate(board, "(2 ** 0.5, math.sin(1.0))", "import math") == pytest.approx(
         (1.414214, 0.841471), abs=1e-6
     )
-    with pytest.raises(BoardError, match="recursion"):
+    with pytest.raises(ScriptError, match="recursion"):
         board.exec("def f(): f()\nf()")
 
 
@@ -116,7 +120,7 @@ def test_unaligned_access_faults(core, new_board):
     if core == "rv32":
         pytest.skip("QEMU's RISC-V core loads unaligned words")
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: unaligned access"):
+    with pytest.raises(EmulatorError, match="FAULT: unaligned access"):
         board.exec("""
 import uctypes
 @micropython.asm_thumb
@@ -130,7 +134,7 @@ load(address + 1)
 
 def test_fault_is_told(core, new_board):
     board = new_board(core=core)
-    with pytest.raises(BoardError, match="FAULT: .*pc="):
+    with pytest.raises(EmulatorError, match="FAULT: .*pc="):
         board.exec("import machine\nmachine.mem32[0xf0000000]")
 
 

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from microzo_host.board.emulator import BoardError
+from microzo_host.board.errors import BoardError
 
 
 def test_exec_and_exit_status(stock_board):

@@ -6,22 +6,10 @@ import hashlib
 import numpy as np
 import pytest
 
-from microzo_host.board import (
-    errors,
-    push,
-)
-from microzo_host.board import (
-    files as board_files,
-)
-from microzo_host.board import (
-    info as board_info,
-)
-from microzo_host.board import (
-    link as board_link,
-)
-from microzo_host.board import (
-    romfs as romfs_image,
-)
+from microzo_host.board import errors, push
+from microzo_host.board import files as board_files
+from microzo_host.board import info as board_info
+from microzo_host.board import romfs as romfs_image
 from microzo_host.data import demonet
 from microzo_host.model import checks, quantize
 from microzo_host.model import file as modelfile
@@ -176,14 +164,14 @@ def test_wrong_rest_of_a_copy_is_thrown_away(tmp_path):
      ("OSError: 28", "full"), ("OSError: [Errno 19] ENODEV", "no file system")],
 )  # fmt: skip
 def test_errors_of_the_file_system(tmp_path, last, words):
-    error = board_link.ScriptError(f"Traceback (most recent call last):\n{last}\n")
+    error = errors.ScriptError(f"Traceback (most recent call last):\n{last}\n")
     files = board_files.Files(FakeLink(tmp_path, fail=1, error=error))
     with pytest.raises(errors.BoardError, match=words):
         files.put("/c.bin", DATA)
 
 
 def test_little_memory_takes_smaller_chunks(tmp_path):
-    error = board_link.ScriptError("MemoryError: memory allocation failed\n")
+    error = errors.ScriptError("MemoryError: memory allocation failed\n")
     link = FakeLink(tmp_path, fail=1, error=error)
     assert board_files.Files(link).put("/c.bin", DATA) == "copied"
     assert link.writes > len(DATA) // board_files.CHUNKS[1]

@@ -30,6 +30,7 @@ def test_settings_change_a_copy():
     assert recipes.settings(recipe, ["spsa.mask=random"])["stages"][-1]["mask"] == "random"
 
 
+@pytest.mark.slow
 def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     run = runs.run_of(quick(), "noise", 3, 0, 50, "mnist")
     found = runs.collect([run], tmp_path, 1)[run]
@@ -47,6 +48,7 @@ def test_a_run_is_what_the_trainer_makes_and_is_kept(tmp_path):
     assert runs.collect([run], tmp_path, 1, told.append)[run] == found and not told
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_results(tmp_path):
     distributed = pytest.importorskip("distributed")
     wanted = [runs.run_of(quick(), "noise", 3, seed, 50, "mnist") for seed in (0, 1)]
@@ -57,6 +59,7 @@ def test_a_cluster_gives_the_same_results(tmp_path):
     assert runs.collect(wanted, tmp_path / "a", 1) == found  # they were kept
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_ends_in_one_sentence(tmp_path):
     pytest.importorskip("distributed")
     options = ["--dask", "tcp://127.0.0.1:9", "--data", "mnist", "--cache", str(tmp_path)]

@@ -28,6 +28,7 @@ def test_on_this_machine():
     assert made_data.digests() == EXPECTED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "without, core",
     [(EXTRA_UNITS, CORES[0]), (EXTRA_UNITS[1:], CORES[1])],

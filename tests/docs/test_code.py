@@ -2,14 +2,11 @@
 
 import pathlib
 import re
-import sys
 
 import pytest
+import small
 
 import microzo
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "device"))
-import small  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGES = [

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from microzo_host.board import emulator, push
+from microzo_host.board import emulator, errors, push
 from microzo_host.board import romfs as romfs_image
 from microzo_host.demo import session
 from microzo_host.importers import import_model
@@ -101,7 +101,7 @@ def test_on_the_unix_port(kind, name, tmp_path):
     path = [ROOT / "device"] + ([module] if kind == "natmod" else [])
     try:
         unix = emulator.Unix(heap="8M", path=path)
-    except emulator.BoardError as error:
+    except errors.EmulatorError as error:
         pytest.skip(str(error))
     names = {"model": str(case.path), "samples": str(tmp_path / "samples")}
     case.check(unix.run(SCRIPT.format(**names).encode(), timeout=300))

@@ -9,7 +9,7 @@ import time
 import job
 import pytest
 
-from microzo_host.board import emulator
+from microzo_host.board import errors
 from microzo_host.board import files as board_files
 from microzo_host.board import link as board_link
 
@@ -77,7 +77,7 @@ def test_exception_inside_the_loop(wanted, start):
         "    print(step)\n", "    print(step)\n    if step.step == 2: raise RuntimeError('mine')\n"
     )
     board.exec(job.settings(recipe))
-    with pytest.raises(emulator.BoardError, match="mine"):
+    with pytest.raises(errors.ScriptError, match="mine"):
         board.exec(script)
     finish(board, recipe, bits)
 

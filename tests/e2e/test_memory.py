@@ -16,6 +16,8 @@ from microzo_host.plan import loaded
 from microzo_host.plan import ram as ramplan
 
 TRAIN_IMAGES = 256
+# A package's own module holds next to nothing; saving comes after the peak.
+PACKAGES = {"board", "data", "journal", "net", "recipes", "search", "train", "zo"}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,9 @@ def modules_of(board):
     """Names of the package's modules that are loaded."""
     with board_link.Link(board.port, reset=False) as link:
         text = link.exec("import sys; print([n for n in sys.modules if n[:8] == 'microzo.'])")
-    return {name.partition(".")[2] for name in ast.literal_eval(text.strip())}
+    names = {name.partition(".")[2] for name in ast.literal_eval(text.strip())}
+    names = {n + ".__init__" if n in ("methods", "kernel") else n for n in names}
+    return names - PACKAGES - {"net.save"}
 
 
 ALWAYS = ["default", "forward_only", "spsa", "realign", "head", "elastic", "node", "scales"]
@@ -61,7 +65,7 @@ def test_plan_of_nodes_of_several_operators(full_size, new_board, full, tmp_path
     recipe = microzo.recipe("node")
     recipe["stages"][-1]["model_wise"] = 1
     stages = planned_as_run(full_size, new_board, tmp_path, recipe, [1, 2, 3])
-    assert stages[-1]["operators"] == [1, 2, 3]
+    assert stages[-1]["ops"] == [1, 2, 3]
 
 
 def planned_as_run(full_size, new_board, tmp_path, recipe, layers="auto"):
@@ -73,9 +77,10 @@ def planned_as_run(full_size, new_board, tmp_path, recipe, layers="auto"):
     assert job.near(planned, run.ram_peak), (planned, run.ram_peak)
     (tmp_path / "journal").write_bytes(run.journal)
     trained = program_in(tmp_path / "journal")["stages"]
-    assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in planned.stages]
+    stages = json.loads(json.dumps(planned.stages))  # of a journal: its tuples are lists
+    assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in stages]
     # train.py has saved the model by now; RAM is at its peak before that
-    assert modules_of(board) - {"export"} == set(loaded.modules(recipe["stages"])) - {"__init__"}
+    assert modules_of(board) == set(loaded.modules(recipe["stages"]))
     return planned.stages
 
 

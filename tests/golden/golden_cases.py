@@ -260,3 +260,11 @@ for _seed in (1, 2, 3):
 for _kind in ("root", "plain"):
     case("find-step-residual-" + _kind, "spsa", "residual", samples=12, find_step=True, clip=2047,
          norm_scaling=_kind, probes=1, rule="sign", **_OPEN)  # fmt: skip
+
+# pieces that go together since stages are composed
+case("entropy-one-sided", "entropy", antithetic=False, stats=100, shift=-3, first_shift=-3,
+     board=True, **_OPEN)  # fmt: skip
+case("entropy-share", "entropy", share=1, stats=100, shift=-3, first_shift=-3, **_OPEN)
+case("elastic-share", "elastic", share=1, **_OPEN)
+case("elastic-one-sided", "elastic", antithetic=False, **_OPEN)
+case("elastic-guided", "elastic", guided=1, sharp=2, mask="random", cut=4, **_OPEN)

@@ -37,11 +37,11 @@ def cases(slow=False, board=False, names=None):
 
 
 def prepare(folder, which, replay=True):
-    """cases.json in a folder; replay: whether each journal is replayed, too."""
+    """A file of cases in a folder, one a line; replay: whether each journal is replayed, too."""
     made = [golden_words.resolved(case, golden_cases.SHORT) for case in which]
-    text = json.dumps([dict(case, replay=replay and not case["live"]) for case in made])
-    path = pathlib.Path(folder, "cases.json")
-    path.write_text(text)
+    lines = [json.dumps(dict(case, replay=replay and not case["live"])) for case in made]
+    path = pathlib.Path(folder, "cases.txt")
+    path.write_text("\n".join(lines) + "\n")
     return path
 
 

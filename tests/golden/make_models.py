@@ -15,7 +15,7 @@ from microzo_host.model import quantize
 from microzo_host.model.network import Layer, Network, forward
 
 FOLDER = pathlib.Path(__file__).parent
-sys.path.insert(0, str(FOLDER.parent / "device"))
+sys.path.insert(0, str(FOLDER.parent / "support"))
 
 
 def demo(path):

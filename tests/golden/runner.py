@@ -1,7 +1,7 @@
 # Runs golden cases on CPython, the unix port and the board, through the public names alone.
-# Arguments: a JSON file of cases (golden_words.resolved), a folder of models and samples, a
-# folder to write in. Prints a line a case: name, CRC of the state, of the saved model, of the
-# journal, hash of the data, CRC of the guards' scores, steps.
+# Arguments: a file of cases (golden_words.resolved), a JSON text a line, a folder of models and
+# samples, a folder to write in. Prints a line a case: name, CRC of the state, of the saved model,
+# of the journal, hash of the data, CRC of the guards' scores, steps.
 import gc
 import json
 import os
@@ -94,11 +94,11 @@ def run_case(case, folder, out):
     steps = train(case, model, data, journal)
     state = crc(model.state)
     model.save(saved)
+    model = None  # a board has no room for two, nor beside one for the whole file
+    gc.collect()
     with open(saved, "rb") as f:
         file_crc = crc(f.read())
     if case["replay"]:
-        model = None  # a board has no room for two
-        gc.collect()
         model = microzo.load(path + ".safetensors")
         if microzo.replay(model, journal, data) is not True or crc(model.state) != state:
             state = -1  # no golden is this
@@ -107,9 +107,9 @@ def run_case(case, folder, out):
 
 def main(cases, folder, out):
     with open(cases) as f:
-        for case in json.load(f):
+        for line in f:  # all of them have no room on a board
             gc.collect()
-            run_case(case, folder, out)
+            run_case(json.loads(line), folder, out)
 
 
 if len(sys.argv) == 4:

@@ -38,15 +38,18 @@ def test_cpython(sets, tmp_path):
     assert_golden(golden_run.on_cpython(sets, tmp_path, golden_run.cases(slow=FULL)))
 
 
+@pytest.mark.slow
 def test_unix_port(sets, tmp_path):
     """Half a second a case, hence all of them only with MICROZO_FULL."""
     assert_golden(golden_run.on_unix(sets, tmp_path, golden_run.cases(slow=FULL, board=not FULL)))
 
 
+@pytest.mark.board
 def test_board(sets, tmp_path):
     assert_golden(golden_run.on_board(sets, tmp_path, golden_run.cases(board=True)))
 
 
+@pytest.mark.slow
 def test_oracle(sets, tmp_path):
     """Its NumPy kernels take a second a case and share no code with those in C."""
     which = golden_run.cases(names=None if FULL else ORACLE)

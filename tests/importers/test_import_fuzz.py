@@ -82,6 +82,7 @@ def mutate(raw, rng):
     return bytes(data)
 
 
+@pytest.mark.slow
 def test_mutations():
     raw, rng = network(), random.Random(1)
     assert attempt(raw)

@@ -11,7 +11,7 @@ from microzo_host.importers import finish, import_model, onnx_file, tflite_file
 from microzo_host.importers import onnx_network as importer
 from microzo_host.model import file as modelfile
 from microzo_host.model import network
-from microzo_host.reference import compare, intforward
+from microzo_host.reference import batch, compare
 
 pytest.importorskip("onnx", reason="the package onnx reads the files")
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference")
@@ -243,7 +243,7 @@ def test_quantized_files_bring_their_ranges(tmp_path):
     assert "realign is not available" in finish.notes(model)[-1]
     x = np.random.default_rng(4).normal(0, 1, (50, 3, 8, 8)).astype(np.float32)
     raw = np.rint(x / model.scales[0] + model.in_zp).clip(-128, 127).astype(int) + 128
-    logits = intforward.logits(model, raw.astype(np.uint8).transpose(0, 2, 3, 1)) / 4096
+    logits = batch.logits(model, raw.astype(np.uint8).transpose(0, 2, 3, 1)) / 4096
     wanted = run(content, x)
     logits = logits.clip(wanted.min(), wanted.max())  # the file saturates its outputs, we do not
     assert np.abs(logits - wanted).max() < 0.05 * np.abs(wanted).max()
@@ -285,7 +285,7 @@ def test_int8_of_resnet8_loses_at_most_a_point(tmp_path):
         out = network.forward(float_net, x[i : i + 100].astype(np.float32))[-1]
         right += int((out.reshape(-1, 10).argmax(1) == y[i : i + 100]).sum())
     assert right / count > 0.7
-    assert intforward.accuracy(model, x, y) >= 100 * right / count - 1
+    assert batch.accuracy(model, x, y) >= 100 * right / count - 1
 
 
 def test_pytorch_exports():

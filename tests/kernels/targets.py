@@ -57,7 +57,8 @@ class UnixPort:
     """The unix port of MicroPython with a module built in, a native module, or Python kernels."""
 
     def __init__(self, kind, nets):
-        from microzo_host.board.emulator import BoardError, Unix
+        from microzo_host.board.emulator import Unix
+        from microzo_host.board.errors import EmulatorError
 
         self.nets, self.slow = nets, kind == "pykernels"
         self.name = PYTHON if kind == "pykernels" else "_microzo"
@@ -66,7 +67,7 @@ class UnixPort:
             path.append(native_module("x64").parent)
         try:
             self.unix = Unix(usermod=kind in ("usermod", "sanitize"), heap="32M", path=path)
-        except BoardError as e:
+        except EmulatorError as e:
             raise Missing(str(e)) from None
         if kind == "sanitize":
             self.unix.binary = sanitized_unix_port()
@@ -96,12 +97,12 @@ class EmulatedBoard:
     """The board: firmware with the module, or stock firmware and the native module or Python."""
 
     def __init__(self, kind, nets):
-        from microzo_host.board import emulator
+        from microzo_host.board import emulator, errors
 
         core, _, kind = kind.rpartition(":")  # as in "m3:natmod"; the M4F has no prefix
         core = core or "m4"
         self.nets, self.slow = nets, kind == "pykernels"
-        self.emulator = emulator
+        self.emulator, self.errors = emulator, errors
         ram = "1M" if self.slow else "256K"  # it compiles the Python kernels
         self.where = {"ram": ram, "usermod": kind == "usermod", "core": core}
         self.name = PYTHON if self.slow else "_microzo"
@@ -113,7 +114,7 @@ class EmulatedBoard:
                 self.files[path.relative_to(ROOT / "device").as_posix()] = path
         try:
             emulator.Board(**self.where).close()
-        except emulator.BoardError as e:
+        except errors.EmulatorError as e:
             raise Missing(str(e)) from None
 
     def run(self, cases):
@@ -122,7 +123,7 @@ class EmulatedBoard:
         with self.emulator.Board(fs=fs, **self.where) as board:
             try:
                 return parse(board.exec(code, timeout=300), len(cases))
-            except self.emulator.BoardError as e:
+            except self.errors.BoardError as e:
                 return [f"the board failed: {e}"]
 
 
@@ -149,6 +150,12 @@ if FULL:
     for core in ("m3", "m0plus", "m7", "m33", "rv32"):
         for kind in ("usermod", "natmod"):
             KINDS[f"{core}-{kind}"] = (EmulatedBoard, f"{core}:{kind}", 5)
+
+
+def params():
+    """The names, as parameters of a fixture: what runs on an emulated board is marked."""
+    for name, (kind, *_) in KINDS.items():
+        yield pytest.param(name, marks=pytest.mark.board if kind is EmulatedBoard else ())
 
 
 def make(name):

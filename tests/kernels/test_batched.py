@@ -1,6 +1,6 @@
-"""The host's batched forward pass (intforward) gives the oracle's bits for any operator.
+"""The oracle gives the same bits for a batch of a model's samples as for one sample of a plan.
 
-The kernels are held to the oracle by test_properties.py and fuzz.py; so all four homes of the
+The kernels are held to the oracle by test_properties.py and fuzz.py; so all homes of the
 forward arithmetic agree.
 """
 
@@ -16,7 +16,7 @@ from microzo.net import words as L
 from microzo_host import reference as oracle
 from microzo_host.model import fields
 from microzo_host.model.file import Op, constant_size
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
 from microzo_host.reference.requant import once, requant
 
 COUNT = 1500 if targets.FULL else 150
@@ -68,12 +68,12 @@ def test_any_operator_gives_the_oracles_bits():
             oracle.forward(plan, bytes(net.blob), bytearray(0), arena, i, i + 1, 0)
             output = int8s(arena, plan[o + L.OUT_OFF], planner.out_size(plan, o))
             case = L.KIND_NAMES[op.kind], net.ops[i]
-            assert (intforward.run_op(op, x, other).ravel() == output).all(), case
+            assert (batch.run_op(op, x, other).ravel() == output).all(), case
             if op.flags & L.EMIT_LOGITS and op.kind <= L.DENSE:
                 at, count = plan[L.LOGITS_OFF], plan[L.CLASSES]
                 logits = struct.unpack_from(f"<{count}i", arena, at)
-                acc = intforward.accumulators(op, x)
-                acc = intforward.requant(acc, op.lmults, op.lshifts).ravel()
+                acc = batch.accumulators(op, x)
+                acc = requant(acc, op.lmults, op.lshifts).ravel()
                 assert tuple(np.clip(acc, -LOGIT_LIMIT, LOGIT_LIMIT)) == logits, case
             kinds.add(op.kind)
             flags |= op.flags << (0 if op.kind <= L.DENSE else 4)
@@ -82,16 +82,40 @@ def test_any_operator_gives_the_oracles_bits():
     assert flags == L.EMIT_LOGITS | L.ROUND_ONCE | spread << 4
 
 
+def halved(value, n):
+    """value / 2^n to nearest, halves away from 0; Python's integers of any length."""
+    return (abs(value) + (1 << n >> 1) >> n) * (1 if value >= 0 else -1)
+
+
 def test_rounding_of_halves():
     """Sums that lie between two results: their rounding depends on the sign."""
     rng = random.Random(6)
     for shift in range(-20, 1):
         half = 1 << -shift  # with the smallest multiplier
-        acc = np.array([n * half + d for n in range(-9, 10) for d in (-1, 0, 1)], np.int64)
+        sums = [n * half + d for n in range(-9, 10) for d in (-1, 0, 1)]
+        acc = np.array(sums, np.int64)
         for mult in (1 << 30, (1 << 30) + (1 << 29), rng.randrange(1 << 30, 1 << 31)):
-            for batched, exact in ((intforward.once, once), (intforward.requant, requant)):
-                same = batched(acc, mult, shift) == exact(acc, mult, shift)
-                assert same.all(), (exact.__name__, mult, shift)
+            exact = [halved(a * mult, 31 - shift) for a in sums]
+            assert once(acc, mult, shift).tolist() == exact, (mult, shift)
+            twice = [halved((a * mult + (1 << 30)) >> 31, -shift) for a in sums]
+            assert requant(acc, mult, shift).tolist() == twice, (mult, shift)
+
+
+def test_a_batch_is_its_samples():
+    """Every sample of a batch gets what it gets alone, for each kind of operator."""
+    rng = random.Random(9)
+    values = np.random.Generator(np.random.PCG64(9))
+    for _ in range(COUNT // 10):
+        net = netgen.random_net(rng)
+        net.finish(trainable=-1)
+        for i in range(len(net.ops)):
+            op = host_op(net, i)
+            if op.in2 != -1:
+                continue
+            x = values.integers(-128, 128, (3, op.in_h, op.in_w, op.in_c)).astype(np.int8)
+            whole = batch.run_op(op, x)
+            for sample, output in zip(x, whole):
+                assert (batch.run_op(op, sample[None])[0].ravel() == output.ravel()).all(), op
 
 
 def test_long_rows_are_exact():
@@ -101,4 +125,4 @@ def test_long_rows_are_exact():
     op.bias = np.array([1], np.int32)
     x = np.full((1, 1, 1, k), -128, np.int8)
     x.flat[0] = 126
-    assert intforward.accumulators(op, x).item() == 127 * (-255 * (k - 1) - 1) + 1
+    assert batch.accumulators(op, x).item() == 127 * (-255 * (k - 1) - 1) + 1

@@ -2,6 +2,8 @@
 
 import pathlib
 
+import pytest
+
 import microzo
 from microzo_host.board import emulator
 from microzo_host.demo import prepare
@@ -27,6 +29,7 @@ def said(heap, code, *arguments):
     return [line for line in text.splitlines() if not line.startswith("microzo:")]
 
 
+@pytest.mark.slow
 def test_the_demo_network_fits_a_small_heap_and_loads_only_its_operators(tmp_path):
     """Half of this is what a board takes, whose words are 32 bits."""
     path, *_ = prepare.model("mnist", tmp_path)

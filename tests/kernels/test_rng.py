@@ -32,6 +32,7 @@ def test_balance(seed):
     assert abs(signs.mean(axis=1)).max() < 5 / K**0.5
 
 
+@pytest.mark.slow
 def test_streams_and_seeds_are_uncorrelated():
     blocks = {(seed, t): block(seed, t) for seed in SEEDS for t in STREAMS}
     keys = list(blocks)
@@ -39,6 +40,7 @@ def test_streams_and_seeds_are_uncorrelated():
     assert worst < 5  # 1128 pairs: chance of a false alarm below 1 in 1000
 
 
+@pytest.mark.slow
 def test_no_stream_is_another_one_shifted():
     """Words of neighbouring seeds and streams share no more values than chance allows."""
     n = np.arange(1 << 14)

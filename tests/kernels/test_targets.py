@@ -16,7 +16,7 @@ from microzo_host import reference as oracle
 CHUNK = 1500  # cases of a file; the board's disk holds 8 MB
 
 
-@pytest.fixture(scope="module", params=targets.KINDS)
+@pytest.fixture(scope="module", params=targets.params())
 def target(request):
     return targets.make(request.param)
 
@@ -57,6 +57,7 @@ def run_all(target, cases):
     return bad
 
 
+@pytest.mark.slow
 def test_good_calls_give_the_oracles_bits(target):
     cases = [case for i in range(target.nets) for case in judged_round(i)] + judged_losses()
     assert all(case.expect == OK for case in cases)
@@ -64,6 +65,7 @@ def test_good_calls_give_the_oracles_bits(target):
     assert run_all(target, cases) == []
 
 
+@pytest.mark.slow
 def test_a_network_of_the_usual_size(target):
     for seed in range(1 if target.slow else 4):
         cases = judged_images(seed)
@@ -77,6 +79,7 @@ def test_bad_calls_are_refused_and_change_nothing(target):
     assert run_all(target, cases) == []
 
 
+@pytest.mark.slow
 def test_altered_plans_are_refused_or_give_the_same(target):
     cases = judged_plan_cases(10 * target.nets)
     assert run_all(target, cases) == []
@@ -86,6 +89,7 @@ def test_spoilt_calls_stay_inside_their_buffers(target):
     assert run_all(target, list(fuzzgen.fuzz_cases(3, 20 * target.nets))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("where", ["--sanitize", "--unix"])
 def test_spoilt_calls_under_the_sanitizers(where):

@@ -10,11 +10,12 @@ import microzo
 from microzo_host.data import datasets
 from microzo_host.model import file as modelfile
 from microzo_host.model import network
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
 from microzo_host.simulate import networks, recipes
 
 for package in ("matplotlib", "pandas", "tabulate"):
     pytest.importorskip(package, reason="the extra `pages` is not installed")
+pytest.importorskip("microzo_lab", reason="the laboratory is not in this copy")
 from microzo_lab import accuracy, floatnet, page, parts, plot, quick  # noqa: E402
 
 
@@ -119,6 +120,7 @@ def test_stages_of_two_recipes():
     assert [stage["kind"] for stage in made["stages"]] == ["realign", "head"]
 
 
+@pytest.mark.slow
 def test_a_float_network_is_the_imported_one():
     """Its logits are the integer network's but for the rounding of activations."""
     why = networks.missing("cifar10")
@@ -129,6 +131,6 @@ def test_a_float_network_is_the_imported_one():
     net = floatnet.of_data("cifar10")
     assert sum(layer.bn is not None for layer in net.layers) == 9
     found = network.forward(net.fold(), images / np.float32(255))[-1].reshape(50, -1)
-    expected = intforward.logits(model, images) / 4096
+    expected = batch.logits(model, images) / 4096
     assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.99
     assert np.abs(found - expected).mean() < 0.1 * expected.std()

@@ -6,14 +6,14 @@ import sys
 import micropython
 
 import microzo
-from microzo.train import trainer as trainers
+from microzo.train import engine
 
 model_path, x, y, journal, cases = sys.argv[1:]
-step = trainers.Trainer._step
+step = engine.Engine._step
 
 
 def locked(self):
-    if self._spec()["kind"] == "refilter" and self.at.step == 0:
+    if self.at.spec()["kind"] == "refilter" and self.at.step == 0:
         step(self)  # the filters, from integers of any length
         return
     micropython.heap_lock()
@@ -23,7 +23,7 @@ def locked(self):
         micropython.heap_unlock()
 
 
-trainers.Trainer._step = locked
+engine.Engine._step = locked
 with open(cases) as f:
     cases = json.load(f)
 for label, name, changes, layers in cases:

@@ -5,11 +5,15 @@ import pytest
 import small
 
 import microzo
+from microzo.journal import record
+from microzo.kernel import python as pykernels
 from microzo.net import words as L
-from microzo.train import freeguard
+from microzo.train.guard import FreeGuard
 from microzo.zo import confidence
 from microzo_host import native
 from microzo_host import reference as oracle
+
+QUICK = {"steps": 3, "probes": 2, "samples": 2}
 
 
 def set_logits(model, logits):
@@ -70,24 +74,43 @@ def unlabelled(data_paths):
         {},
         {"stats": 0, "train": ("weights", "biases")},
         {"mask": "random", "train": ("weights", "biases")},
+        {"antithetic": 0},
+        {"share": 1},
+        {"antithetic": 0, "stats": 0},
+        {"share": 1, "stats": 0, "by_layer": 1},
+        {"share": 1, "guided": 1, "sharp": 2, "train": ("weights",)},
     ),
+    ids=str,
 )
 def test_entropy_replays_without_labels_on_every_backend(
-    changes, tmp_path, model_path, unlabelled, with_kernels
+    changes, tmp_path, model_path, mild, with_kernels
 ):
     found = []
-    for module in (native, oracle):
+    for module in (native, oracle, pykernels):
         with_kernels(module)
-        made = small.short("entropy")
-        made["stages"][-1].update(guard="", **changes)
+        made = small.short("entropy", samples=6)
+        made["stages"][-1].update(guard="", **QUICK, **changes)
         model, path = microzo.load(model_path), str(tmp_path / module.__name__)
-        trainer = small.train(model, unlabelled, made, journal=path)
+        trainer = small.train(model, mild, made, journal=path)
         assert [s["kind"] for s in trainer.program["stages"]] == ["realign", "entropy"]
         copy = microzo.load(model_path)
         assert microzo.replay(copy, path) is True
         assert bytes(copy.state) == bytes(model.state)
         found.append(bytes(model.state))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
+    model = microzo.load(model_path)  # and the stage moves something
+    made["stages"] = made["stages"][:1]
+    small.train(model, mild, made)
+    assert small.state_crc(model) != small.state_crc(copy)
+
+
+@pytest.mark.parametrize("changes", ({"antithetic": 0}, {"share": 1}), ids=str)
+def test_entropy_s_probes_see_the_same_samples(changes, model, mild):
+    """One after another, as each takes statistics over all of them; the count is that of one."""
+    made = small.short("entropy")
+    made["stages"][-1].update(guard="", steps=1, probes=3, samples=4, **changes)
+    *_, step = microzo.Trainer(model, made).run(mild)
+    assert step.stage == "entropy" and step.count == 4
 
 
 @pytest.fixture
@@ -143,13 +166,12 @@ def collapse(model):
 
 def test_a_collapse_lowers_entropy_and_is_told_apart(model, mild):
     model.place([(4, 3)])
-    guard = freeguard.FreeGuard(model, mild, range(40))
-    guard.measure()
-    information, entropy = guard.correct, guard.loss
+    guard = FreeGuard(model, mild, range(40))
+    before = guard.score()
     collapse(model)
-    guard.measure()
-    assert guard.loss < entropy  # what entropy alone would call better
-    assert guard.correct < information // 4
+    after = guard.score()
+    assert after.loss < before.loss  # what entropy alone would call better
+    assert after.correct < before.correct // 4 and not after.better_than(before, False)
 
 
 def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled):
@@ -158,9 +180,8 @@ def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled
     made["stages"] = made["stages"][:1]
     scores = []
     for _ in range(2):
-        guard = freeguard.FreeGuard(model, unlabelled, range(40))
-        guard.measure()
-        scores.append((guard.correct, guard.loss))
+        score = FreeGuard(model, unlabelled, range(40)).score()
+        scores.append((score.correct, score.loss))
         if len(scores) == 1:
             (line,) = small.train(model, unlabelled, made).outcomes()
     assert scores[1][0] > scores[0][0] and scores[1][1] > scores[0][1]
@@ -170,8 +191,10 @@ def test_realign_of_a_collapsed_network_is_kept_without_labels(model, unlabelled
 def test_a_harmful_stage_is_rolled_back_without_labels(model, mild, tmp_path):
     made = small.short("entropy")
     made["stages"] = made["stages"][1:]
-    made["stages"][0].update(steps=20, shift=-7, first_shift=-7, clip=255, train=("weights", "biases", "scales"),
-                             stats=0)  # fmt: skip
+    everything = ("weights", "biases", "scales")
+    made["stages"][0].update(
+        steps=20, shift=-7, first_shift=-7, clip=255, train=everything, stats=0
+    )
     untouched = microzo.load(model.path)
     path = str(tmp_path / "run")
     trainer = small.train(model, mild, made, journal=path)
@@ -203,13 +226,15 @@ def test_realign_by_single_samples_is_realign(tmp_path, model_path, data_paths):
     assert microzo.replay(copy, path) is True and bytes(copy.state) == bytes(whole.state)
 
 
-def test_entropy_takes_single_samples(model):
+def test_entropy_takes_single_samples(model, tmp_path):
     x = small.images(12, 11)
     made = small.short("entropy")
     made["stages"] = made["stages"][1:]
-    trainer = microzo.Trainer(model, made)
+    path = str(tmp_path / "run")
+    trainer = microzo.Trainer(model, made, journal=path)
     losses = [trainer.step(image.tobytes(), None) for image in x[:12]]
-    assert min(losses) >= 0 and sum(losses) > 0.1 and trainer.info.step == 2
+    assert min(losses) >= 0 and sum(losses) > 0.1
+    assert len(small.records(path, record.STEP)) == 2
 
 
 def test_labels_stay_needed_elsewhere(model, data_paths):
@@ -219,7 +244,7 @@ def test_labels_stay_needed_elsewhere(model, data_paths):
 
 
 def test_bad_settings_are_refused(model):
-    for changes, named in (({"antithetic": 0}, "sides 2"), ({"stats": 300}, "stats")):
+    for changes, named in (({"antithetic": 2}, "antithetic"), ({"stats": 300}, "stats")):
         made = small.short("entropy")
         made["stages"][-1].update(changes)
         with pytest.raises(ValueError, match=named):

@@ -45,7 +45,10 @@ def on_board(folder, model_path, data_paths):
         return board.exec(code, timeout=300)
 
 
-@pytest.fixture(scope="module", params=[on_unix, on_unix_with_native_module, on_board])
+ON_BOARD = pytest.param(on_board, marks=pytest.mark.board)
+
+
+@pytest.fixture(scope="module", params=[on_unix, on_unix_with_native_module, ON_BOARD])
 def lines(request, tmp_path_factory, model_path, data_paths):
     said = request.param(tmp_path_factory.mktemp("port"), model_path, data_paths)
     return [line.split() for line in said.splitlines() if line.strip()]

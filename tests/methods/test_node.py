@@ -71,9 +71,9 @@ def test_node_replays_with_its_data_alone(tmp_path, model_path, data):
 
 
 def test_layers_choose_the_operator(model_path, data):
-    for layers, op in (("auto", 2), ([1], 1)):
+    for layers, op in (("auto", [2]), ([1], [1])):
         trainer = small.train(microzo.load(model_path), data, stage(), layers=layers)
-        assert trainer.program["stages"][0]["conv"] == op
+        assert trainer.program["stages"][0]["ops"] == op
 
 
 def test_without_the_head_only_the_operator_moves(model, data):
@@ -83,13 +83,14 @@ def test_without_the_head_only_the_operator_moves(model, data):
 
 
 def shift_of(model_path, data, **changes):
-    trainer = microzo.Trainer(microzo.load(model_path), stage(**changes))
-    next(iter(trainer.run(data)))
-    return trainer.at.opening[12 + 14]
+    return small.begun(microzo.load(model_path), data, stage(**changes)).stage().sizes[0]
 
 
 def test_norm_scaling_shortens_steps_of_few_probes(model_path, data):
-    found = [shift_of(model_path, data, gns=gns, batch=4, conv_shift=0) for gns in (0, 1, 2)]
+    found = [
+        shift_of(model_path, data, norm_scaling=kind, batch=4, conv_shift=0)
+        for kind in ("", "root", "plain")
+    ]
     assert found == sorted(set(found))
 
 

@@ -5,15 +5,15 @@ import pytest
 import small
 
 import microzo
-from microzo.journal import record
 from microzo.kernel import python as pykernels
-from microzo.methods import modelwise
+from microzo.methods.gradient import GradientBuffers
+from microzo.methods.nodes import AllNodes
 from microzo.net import arena as planner
 from microzo.net import words as L
+from microzo.net.trainable import kept
 from microzo.recipes import resolve as program
 from microzo_host import native
 from microzo_host import reference as oracle
-from microzo_host.plan import ram as ramplan
 
 
 def stage(samples=40, **changes):
@@ -23,20 +23,26 @@ def stage(samples=40, **changes):
     return made
 
 
+def nodes(model, several, probes, eps=4):
+    """(AllNodes, its GradientBuffers) of the operators."""
+    model.place([(op, L.WEIGHTS | L.BIASES) for op in several])
+    live = kept(model.plan, several[0] if len(several) == 1 else -1)
+    buffers = GradientBuffers(model, several, -1, live=live, nodes="several")
+    buffers.place()
+    spec = dict(stage()["stages"][0], eps=eps, probes=probes, clip=32767)
+    return AllNodes(model, buffers, spec, 7), buffers
+
+
 def gradients(model, data, several, probes, eps=4):
     """Gradients of the operators from 4 samples, as numpy arrays, weights then biases."""
-    model.place([(op, L.WEIGHTS | L.BIASES) for op in several])
-    made = modelwise.Gradients(model, several, -1)
-    made.place()
-    settings = bytearray((eps, probes, 255, 127, 0, len(several), 0, 0))
-    calls = modelwise.AllNodes(model, 7, made, settings)
+    calls, buffers = nodes(model, several, probes, eps)
     sample = bytearray(model.sample_len)
     for i in range(4):
         label = data.read_into(i, sample)
         model.input(sample)
         model.forward(0, several[0]) if several[0] else None
         calls.add(0, i, label)
-    return [np.frombuffer(part, np.int32).astype(float) for part in made.parts]
+    return [np.frombuffer(part, np.int32).astype(float) for part in buffers.parts]
 
 
 @pytest.mark.parametrize("op", (0, 1, 2))
@@ -67,11 +73,10 @@ def test_one_operator_gets_the_gradient_of_node(model_path, data):
 def test_every_operator_and_the_head_move(model_path, data):
     model = microzo.load(model_path)
     trainer = microzo.Trainer(model, stage())
-    trainer.begin(data)
+    steps = trainer.run(data)
     masters = bytes(model.state)
-    while not trainer.at.finished:
-        trainer.advance()
-    assert trainer.program["stages"][0]["operators"] == [0, 1, 2]
+    list(steps)
+    assert trainer.program["stages"][0]["ops"] == [0, 1, 2]
     for op in (0, 1, 2, 4):
         o = L.op_base(op)
         n = 2 * model.plan[o + L.OUT_C] * planner.row_len(model.plan, o)
@@ -80,20 +85,13 @@ def test_every_operator_and_the_head_move(model_path, data):
 
 
 def test_each_operator_has_its_step_size(model_path, data):
-    trainer = microzo.Trainer(microzo.load(model_path), stage())
-    next(iter(trainer.run(data)))
-    at = record.HEADER
-    opening = trainer.at.opening
-    assert opening[at + 21] == 3 and list(opening[at + 24 : at + 30 : 2]) == [0, 1, 2]
-    assert len(set(opening[at + 25 : at + 31 : 2])) > 1
+    sizes = small.begun(microzo.load(model_path), data, stage()).stage().sizes
+    assert len(sizes) == 4 and len(set(sizes[:3])) > 1  # of the head, too
 
 
 def test_passes_leave_the_input_of_the_first_operator(model, data):
     """Both passes and the clean one start from it."""
-    model.place([(op, L.WEIGHTS | L.BIASES) for op in (1, 2)])
-    made = modelwise.Gradients(model, (1, 2), -1)
-    made.place()
-    calls = modelwise.AllNodes(model, 7, made, bytearray((4, 3, 255, 127, 0, 2, 0, 0)))
+    calls, _ = nodes(model, (1, 2), 3)
     sample = bytearray(model.sample_len)
     label = data.read_into(0, sample)
     model.input(sample)
@@ -151,11 +149,11 @@ def resolved(model, recipe, layers="auto", room=None):
 
 def test_less_room_means_fewer_operators(model):
     whole = resolved(model, stage())[0]
-    assert whole["operators"] == [0, 1, 2] and whole["head"] == 4
+    assert whole["ops"] == [0, 1, 2] and whole["head"] == 4
     needed = sum(program.needs(model, {"samples": 40, "stages": [whole]}, True).values())
     fewer = resolved(model, stage(), room=needed - 1)[0]
-    assert fewer["head"] == -1 or len(fewer["operators"]) < 3
-    assert resolved(model, stage(), [0, 2], room=needed - 1)[0]["operators"] == [0, 2]
+    assert fewer["head"] == -1 or len(fewer["ops"]) < 3
+    assert resolved(model, stage(), [0, 2], room=needed - 1)[0]["ops"] == [0, 2]
 
 
 def test_a_split_keeps_its_nodes_in_one_stage(model, model_path, data, tmp_path):
@@ -164,7 +162,7 @@ def test_a_split_keeps_its_nodes_in_one_stage(model, model_path, data, tmp_path)
     made["stages"][1].update(model_wise=1, guard="")
     found = resolved(model, made)
     assert [s["kind"] for s in found] == ["spsa", "node"]
-    assert found[0]["ops"] == [0, 4] and found[1]["operators"] == [1, 2]
+    assert found[0]["ops"] == [0, 4] and found[1]["ops"] == [1, 2]
     path = str(tmp_path / "run")
     trained = microzo.load(model_path)
     small.train(trained, data, made, journal=path)
@@ -178,9 +176,3 @@ def test_bad_settings_are_refused(model):
         microzo.Trainer(model, dict(stage(), stages=[dict(stage()["stages"][0], model_wise=2)]))
     with pytest.raises(ValueError, match="node perturbs an operator before the last"):
         resolved(model, stage(), [4])
-
-
-def test_the_plan_tells_the_journals_length(tmp_path, model, data):
-    path = tmp_path / "run"
-    trainer = small.train(model, data, stage(), journal=str(path))
-    assert ramplan.journal_bytes(model.plan, trainer.program) == path.stat().st_size

@@ -233,42 +233,51 @@ def test_without_labels_it_has_the_guard_that_needs_none(guard, colour, tmp_path
     assert bytes(again.state) == bytes(colour.state)
 
 
-def test_live_samples_are_refused(colour):
+def test_refilter_by_single_samples_is_refilter(colour, tmp_path):
+    """Samples that are shown once a step, in the order of the draw, and never kept."""
     made = recipe()
     made["stages"] = made["stages"][1:]
-    with pytest.raises(ValueError, match="call run"):
-        microzo.Trainer(colour, recipe=made).step(bytes(colour.sample_len), 0)
+    images, labels = noisy(smooth(80, 2), 3), np.arange(80, dtype=np.uint8) % 4
+    data = microzo.ArrayData(images, labels)
+    order = small.draw(colour, data, 80, seed=5)
+    run(colour, data, made, tmp_path, "whole")
+    model, path = microzo.load(colour.path), str(tmp_path / "live")
+    trainer = microzo.Trainer(model, recipe=made, seed=5, journal=path)
+    for _ in range(2):  # the filters, then the one operator
+        for i in order:
+            assert trainer.step(images[i].tobytes(), None) == 0
+    assert model.trained and bytes(model.state) == bytes(colour.state)
+    again = microzo.load(colour.path)
+    assert microzo.replay(again, path) is True
+    assert bytes(again.state) == bytes(colour.state)
+
+
+def filter_records(journal):
+    """Payloads of the records of step 0 of refilter."""
+    return [
+        record.payload(rec)
+        for rec in small.records(journal, record.VALUES)
+        if len(rec) == record.HEADER + 270 + record.CRC
+    ]
 
 
 def test_the_record_holds_masters(colour, tmp_path):
     _, journal = run(colour, shifted(), recipe(), tmp_path)
-    from microzo.journal.file import Reader
-
-    reader = Reader(colour.k, journal)
-    found = []
-    while (rec := reader.next()) is not None:
-        if rec[0] == record.FILTER:
-            found.append(bytes(record.payload(rec)))
-    reader.close()
     at = colour.plan[L.op_base(0) + L.MASTER_OFF]
-    assert found == [bytes(colour.state[at : at + 270])]
+    assert [bytes(p) for p in filter_records(journal)] == [bytes(colour.state[at : at + 270])]
 
 
 @pytest.mark.parametrize("cut", (0, 2))
 def test_a_forged_record_of_another_length_is_refused(cut, colour, tmp_path):
-    from microzo.methods import stages
-
-    opening = stages.stage_record(dict(recipe()["stages"][1]), 1, 7, 0)
-    run(colour, shifted(), recipe(), tmp_path)
+    stage = small.begun(colour, shifted(), recipe(), number=1).stage()
     before = bytes(colour.state)
-    rec = record.new(record.FILTER, 270 - cut, 0)
-    applier = stages.Applier(colour, opening, None)
+    rec = record.new(record.VALUES, 270 - cut, 0)
     if cut:
         with pytest.raises(ValueError, match="filters are not those of this model"):
-            applier.apply(rec, record.payload(rec))
+            stage.apply(rec)
         assert bytes(colour.state) == before
     else:
-        applier.apply(rec, record.payload(rec))
+        stage.apply(rec)
         assert bytes(colour.state) != before
 
 
@@ -296,7 +305,7 @@ def test_filters_that_no_record_can_hold_are_left_out(channels, made, tmp_path):
     modelfile.write(path, quantize.quantize(Network((2, 2, 64), layers, "wide"), images))
     data = microzo.ArrayData(images)
     trainer = microzo.Trainer(microzo.load(str(path)), recipe=recipe())
-    trainer.begin(data)
+    trainer.run(data)
     kinds = [s["kind"] for s in trainer.program["stages"]]
     assert kinds == (["realign", "refilter"] if made else ["realign"])
     assert made or "no refilter, the first convolution is too large" in trainer.program["notes"][0]
@@ -340,11 +349,11 @@ def spec_filters(n, s, a, c0, weights, ridge, alpha):
 def test_the_masters_are_those_of_the_spec(ridge, alpha, count, colour, tmp_path):
     made = recipe(ridge=ridge, alpha=alpha, patches=count)
     made["stages"] = made["stages"][1:]
-    trainer, _ = run(colour, shifted(), made, tmp_path)
+    run(colour, shifted(), made, tmp_path)
     k, images = colour.k, noisy(smooth(80, 2), 3)
     seed = k.derive(5, (1 << 27) + 4, 0)  # STAGE
     rows = []
-    for j, index in enumerate(trainer._index):
+    for j, index in enumerate(small.draw(colour, shifted(), 80, seed=5)):
         for p in range(count):
             r = k.derive(seed, j, p)
             y, x = (r >> 15) % 7, (r & 32767) % 7

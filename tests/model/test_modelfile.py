@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from microzo.net import words as L
 from microzo_host.model import file as modelfile
 from microzo_host.model import quantize, safetensors
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
 
 
 @pytest.fixture(scope="module")
@@ -183,4 +183,4 @@ def test_missing_file():
 def test_a_model_read_back_gives_the_same_logits(model, raw):
     x = networks.images(20, (9, 7, 2), seed=7)
     again = modelfile.unpack(raw)
-    assert (intforward.logits(model, x) == intforward.logits(again, x)).all()
+    assert (batch.logits(model, x) == batch.logits(again, x)).all()

@@ -11,7 +11,7 @@ import pytest
 from microzo.net import words as L
 from microzo_host.model import file as modelfile
 from microzo_host.model import patches, quantize, safetensors
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
 
 
 def quantized(shape=(7, 6, 2), kernel=(3, 2), n=20, **options):
@@ -79,9 +79,11 @@ def test_the_order_is_that_of_the_weights(made):
     model, x = made
     op = model.ops[0]
     k = op.row
-    inner = modelfile.Op("inner", L.CONV, in_h=7, in_w=6, in_c=2, k_h=3, k_w=2, out_c=4)
+    inner = modelfile.Op(
+        "inner", L.CONV, in_h=7, in_w=6, in_c=2, k_h=3, k_w=2, out_h=5, out_w=5, out_c=4
+    )
     inner.weight, inner.bias, inner.in_zp = op.weight, op.bias, op.in_zp
-    acc = intforward.accumulators(inner, model.table[x]).reshape(-1, 4)
+    acc = batch.accumulators(inner, model.table[x]).reshape(-1, 4)
     w = op.weight.reshape(4, k).astype(np.float64)
     found = np.einsum("ci,ij,cj->c", w, square(model.covariance, k) / 256, w)
     assert np.allclose(found, acc.var(0), rtol=1e-3)

@@ -15,7 +15,8 @@ from microzo_host import reference as oracle
 from microzo_host.data import datasets, demonet
 from microzo_host.model import file as modelfile
 from microzo_host.model import network, quantize
-from microzo_host.reference import intforward
+from microzo_host.reference import batch
+from microzo_host.reference.requant import multiplier, requant
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_folding_keeps_the_function(net):
 
 def test_int8_logits_are_near_the_float_ones(net, model):
     x = networks.images(300, net.input_shape, seed=9)
-    expected, found = float_logits(net, x), intforward.logits(model, x) / 4096
+    expected, found = float_logits(net, x), batch.logits(model, x) / 4096
     spread = expected.std()
     assert np.abs(found - expected).mean() < 0.05 * spread
     assert np.abs(found - expected).max() < 0.4 * spread
@@ -98,8 +99,8 @@ def test_activation_functions_become_clamps(net, model):
 def test_clean_statistics_are_those_of_the_accumulators(model):
     x = networks.images(256, (9, 7, 2))
     stem = model.ops[1]
-    padded = intforward.run_op(model.ops[0], model.table[x])
-    acc = intforward.accumulators(stem, padded).reshape(-1, stem.out_c)
+    padded = batch.run_op(model.ops[0], model.table[x])
+    acc = batch.accumulators(stem, padded).reshape(-1, stem.out_c)
     assert np.abs(stem.stats[0] - acc.mean(0)).max() <= 0.5001
     assert np.abs(stem.stats[1] / 16 - acc.std(0)).max() <= 0.1
     assert model.ops[-1].stats is None
@@ -122,7 +123,7 @@ def test_channel_statistics_follow_the_oracle(seed, n, peak):
 @settings(max_examples=200, deadline=None)
 @given(st.floats(1e-12, 1e8))
 def test_multiplier(scale):
-    mult, shift = intforward.multiplier(scale)
+    mult, shift = multiplier(scale)
     if mult == 0:
         assert scale < 2.0**-31
         return
@@ -135,7 +136,7 @@ def test_multiplier(scale):
 def test_requant_follows_the_oracle(acc, mult, shift):
     out = np.zeros(1, np.int32)
     oracle.requant(np.array([acc], np.int32), mult, shift, out)
-    assert intforward.requant(np.array([acc]), mult, shift)[0] == out[0]
+    assert requant(np.array([acc]), mult, shift)[0] == out[0]
 
 
 def oracle_logits(model, images):
@@ -157,20 +158,21 @@ def oracle_logits(model, images):
 
 def test_forward_follows_the_oracle(model):
     x = networks.images(12, (9, 7, 2), seed=3)
-    assert (intforward.logits(model, x) == oracle_logits(model, x)).all()
+    assert (batch.logits(model, x) == oracle_logits(model, x)).all()
 
 
 def test_forward_of_digits_follows_the_oracle(digits):
     float_net, calib, (x, _) = digits
     model = quantize.quantize(float_net, calib)
-    assert (intforward.logits(model, x[:4]) == oracle_logits(model, x[:4])).all()
+    assert (batch.logits(model, x[:4]) == oracle_logits(model, x[:4])).all()
 
 
+@pytest.mark.slow
 def test_digits_lose_nothing_in_int8(digits):
     float_net, calib, (x, y) = digits
     model = quantize.quantize(float_net, calib)
     exact = 100 * (float_logits(float_net, x).argmax(1) == y).mean()
-    assert exact > 97 and intforward.accuracy(model, x, y) > exact - 0.31
+    assert exact > 97 and batch.accuracy(model, x, y) > exact - 0.31
     assert model.weights == 17856
 
 
@@ -185,8 +187,8 @@ def test_a_network_that_ends_in_a_pool():
     model = quantize.quantize(net, networks.images(64, net.input_shape))
     x = networks.images(10, net.input_shape, seed=2)
     assert model.logit_mult >= 1 << 30 and not any(op.flags for op in model.ops)
-    assert (intforward.logits(model, x) == oracle_logits(model, x)).all()
-    assert np.abs(intforward.logits(model, x) / 4096 - float_logits(net, x)).max() < 0.2
+    assert (batch.logits(model, x) == oracle_logits(model, x)).all()
+    assert np.abs(batch.logits(model, x) / 4096 - float_logits(net, x)).max() < 0.2
 
 
 def test_dead_and_bias_only_channels():
@@ -197,7 +199,7 @@ def test_dead_and_bias_only_channels():
     stem.bn.beta[:2] = 0, 1.5
     model = quantize.quantize(net, networks.images(64, net.input_shape))
     x = networks.images(50, net.input_shape, seed=2)
-    assert np.abs(intforward.logits(model, x) / 4096 - float_logits(net, x)).mean() < 0.2
+    assert np.abs(batch.logits(model, x) / 4096 - float_logits(net, x)).mean() < 0.2
 
 
 def test_bad_calibration_images(net):

@@ -6,10 +6,10 @@ import small
 import microzo
 import microzo.data.cache
 from microzo.kernel import choice as backend
-from microzo.methods import stages
 from microzo.net import arena as planner
 from microzo.net import words as L
 from microzo.recipes import resolve as program
+from microzo.train.engine import Engine
 from microzo_host.plan import work as cost
 
 
@@ -78,7 +78,7 @@ def counter(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(microzo.Trainer, "_step", counted(microzo.Trainer._step))
+    monkeypatch.setattr(Engine, "_step", counted(Engine._step))
     loader = microzo.data.cache.Loader
     monkeypatch.setattr(loader, "_compute", counted(loader._compute))
     backend.use(made)
@@ -97,6 +97,15 @@ CHANGES = {
     "without the head": ("node", {"train_head": 0}),
     "model-wise": ("node", {"model_wise": 1}),
     "no statistics": ("entropy", {"stats": 0}),
+    "shared": ("spsa", {"share": 1}),
+    "shared, masked": ("spsa", {"share": 1, "mask": "random"}),
+    "one-sided, guided": ("spsa", {"antithetic": 0, "guided": 1}),
+    "one-sided elastic": ("elastic", {"antithetic": 0}),
+    "shared elastic": ("elastic", {"share": 1}),
+    "elastic by layer": ("elastic", {"by_layer": 1}),
+    "one-sided entropy": ("entropy", {"antithetic": 0}),
+    "shared entropy": ("entropy", {"share": 1}),
+    "one-sided entropy without statistics": ("entropy", {"antithetic": 0, "stats": 0}),
 }
 
 
@@ -108,10 +117,8 @@ def check(counter, folder, recipe, **options):
         pass
     made = trainer.program
     # a pass of realign ends at its operator, before the logits
-    measured = sum(
-        made["samples"] * len(s["ops"]) for s in made["stages"] if s["kind"] in stages.REALIGN
-    )
-    assert cost.forwards(made) == counter.passes + measured
+    measured = sum(made["samples"] * len(s["ops"]) for s in made["stages"] if s.get("realigns"))
+    assert cost.forwards(model.plan, made) == counter.passes + measured
     assert cost.macs(model.plan, made) == counter.macs
     return made["stages"]
 

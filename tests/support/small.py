@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 import microzo
+from microzo.data import draw as sampling
+from microzo.journal.file import Reader
+from microzo.search.trial import trial
+from microzo.train.start import Request
 from microzo_host.model import file as modelfile
 from microzo_host.model import quantize
 from microzo_host.model.network import Layer, Network, forward
@@ -28,6 +32,8 @@ CASES = [(name, name, {}, "auto") for name in (
     ("sides-dense", "spsa", {"antithetic": 0, "wide": 1, "guard": ""}, [4]),
     ("model-wise", "node", {"model_wise": 1, "norm_scaling": "root", "guard": ""}, "auto"),
 ]  # fmt: skip
+# Over the oracle or after many interruptions these take seconds.
+LONG = ("channel", "node")
 SHAPE = (12, 12, 1)
 CLASSES = 4
 
@@ -88,6 +94,11 @@ def write_data(folder, model_path, n=60, seed=7):
     return str(folder / "x.npy"), str(folder / "y.npy")
 
 
+def marked(names):
+    """The names of recipes as parameters of a test; the LONG ones are `slow`."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in names]
+
+
 def short(name, samples=40):
     """A recipe of few steps, for tests."""
     made = microzo.recipe(name)
@@ -130,6 +141,37 @@ def replays_with_its_data_alone(folder, model_path, data, recipe):
     assert bytes(copy.state) == bytes(model.state)
     with pytest.raises(ValueError, match="same data"):
         microzo.replay(microzo.load(model_path), path)
+
+
+def per_step(stage):
+    """Samples that a stage of a recipe takes for a step when they come one by one."""
+    if "batch" in stage:
+        return stage["batch"]
+    return stage["samples"] * (1 if stage.get("share") else stage["probes"])
+
+
+def records(path, *kinds):
+    """The records of a journal that are of these kinds, or all."""
+    reader, chosen = Reader(microzo.kernels(), path), []
+    while (rec := reader.next()) is not None:
+        if not kinds or rec[0] in kinds:
+            chosen.append(rec)
+    reader.close()
+    return chosen
+
+
+def draw(model, data, samples, seed):
+    """Indices of the samples of a run, in their order."""
+    buffer = bytearray(model.sample_len)
+    return sampling.draw(model.k, data, samples, model.classes, seed, buffer)[0]
+
+
+def begun(model, data, recipe, layers="auto", number=0):
+    """An Engine whose stage `number` has begun, without a step."""
+    request = Request(recipe, layers, 1, 0, None, None, 1, 25)
+    engine = trial(model, request, data)
+    engine.begin_stage(number)
+    return engine
 
 
 def state_crc(model):

@@ -15,7 +15,8 @@ from microzo.train import guard
     ],
 )  # fmt: skip
 def test_what_helps(strict, gain, loss, kept):
-    assert guard.helps(strict, 50 + gain, 700 + loss, 50, 700) is kept
+    after, before = guard.Score(50 + gain, 700 + loss), guard.Score(50, 700)
+    assert after.better_than(before, strict) is kept
 
 
 @pytest.mark.parametrize(
@@ -26,12 +27,8 @@ def test_what_learns_without_labels_has_to_lower_the_loss_too(
     name, kind, kept, model, data, monkeypatch
 ):
     """Every stage sees one more right sample and a higher loss."""
-    scores = iter(((20, 100), (21, 101)))
-
-    def measure(self):
-        self.correct, self.loss = next(scores)
-
-    monkeypatch.setattr(guard.Guard, "measure", measure)
+    scores = iter((guard.Score(20, 100, 40), guard.Score(21, 101, 40)))
+    monkeypatch.setattr(guard.Guard, "score", lambda self: next(scores))
     made = microzo.recipe(name)
     made["samples"] = 40
     made["stages"] = [stage for stage in made["stages"] if stage["kind"] == kind]

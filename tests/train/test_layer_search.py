@@ -18,6 +18,7 @@ def recipe(**changes):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ("gradient", "test"))
 def test_the_choice_is_the_same_on_every_backend_and_in_the_journal(
     how, tmp_path, model_path, data, with_kernels
@@ -105,14 +106,14 @@ def test_budgets_bind(model):
 def test_ram_limits_the_choice(model, data):
     want = recipe(pick="gradient", top=4)
     free = microzo.Trainer(model, want)
-    free.begin(data)
+    free.run(data)
     assert len(free.program["stages"][0]["ops"]) == 4
     model.reset()
     one = program.needs(
         model, program.resolve(model, recipe(), [4], 60, True, None, None, True), True
     )
     tight = microzo.Trainer(model, want, ram=sum(one.values()) + 50)
-    tight.begin(data)
+    tight.run(data)
     ops = tight.program["stages"][0]["ops"]
     assert 1 <= len(ops) < 4
     assert tight.memory(60).total <= sum(one.values()) + 50
@@ -127,7 +128,7 @@ def test_pick_needs_labels_and_samples(model, data_paths):
     made = recipe(pick="gradient")
     made["stages"] = small.short("realign")["stages"] + made["stages"]
     with pytest.raises(ValueError, match="pick compares losses"):
-        microzo.Trainer(model, made).begin(microzo.Dataset(data_paths[0]))
+        microzo.Trainer(model, made).run(microzo.Dataset(data_paths[0]))
     with pytest.raises(ValueError, match="give layers instead"):
         microzo.Trainer(model, recipe(pick="test")).step(bytes(model.sample_len), 0)
 
@@ -135,5 +136,5 @@ def test_pick_needs_labels_and_samples(model, data_paths):
 def test_pick_is_for_spsa(model):
     made = small.short("elastic")
     made["stages"][0]["pick"] = "test"
-    with pytest.raises(ValueError, match="pick is for spsa"):
+    with pytest.raises(ValueError, match="stage elastic has no setting 'pick'"):
         microzo.Trainer(model, made)

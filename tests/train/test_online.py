@@ -6,25 +6,29 @@ import pytest
 import small
 
 import microzo
+from microzo.journal import record
 
 
 def feed(trainer, model_path, updates):
     x, y = small.arrays(model_path)
-    losses = []
-    i = 0
-    while trainer.at is None or trainer.at.step < updates:
-        losses.append(trainer.step(x[i % len(x)].tobytes(), int(y[i % len(y)])))
-        i += 1
-    return losses
+    each = small.per_step(trainer.recipe["stages"][0])
+    return [
+        trainer.step(x[i % len(x)].tobytes(), int(y[i % len(y)])) for i in range(updates * each)
+    ]
 
 
-@pytest.mark.parametrize(("name", "each"), [("spsa", 6), ("head", 8), ("tail", 8)])
-def test_live_samples_train(name, each, model, model_path):
-    trainer = microzo.Trainer(model, small.short(name))
-    losses = feed(trainer, model_path, 5)
-    assert len(losses) == 5 * each
-    assert all(loss >= 0 for loss in losses)
-    assert trainer.info.step == 5
+@pytest.mark.parametrize(("name", "each"), [("spsa", 6), ("head", 8), ("tail", 8), ("elastic", 6)])
+def test_live_samples_train(name, each, model_path, tmp_path):
+    """A record, and a move, every `each` samples."""
+    model, path = microzo.load(model_path), str(tmp_path / "run")
+    trainer = microzo.Trainer(model, small.short(name), journal=path)
+    states, (x, y) = [], small.arrays(model_path)
+    for i in range(5 * each):
+        assert trainer.step(x[i].tobytes(), int(y[i])) >= 0
+        states.append(bytes(model.state))
+    moves = [i for i in range(1, len(states)) if states[i] != states[i - 1]]
+    assert moves == [each * step - 1 for step in range(1, 6)]
+    assert len(small.records(path, record.STEP)) == 5
 
 
 def test_live_samples_are_not_taken_from_a_cache_file(tmp_path, model_path):
@@ -48,7 +52,7 @@ def test_live_spsa_is_journalled_and_resumed(tmp_path, model_path):
     trainer = microzo.resume(third, path)
     x, y = small.arrays(model_path)
     trainer.step(x[0].tobytes(), int(y[0]))
-    assert trainer.at.step == 3 and bytes(third.state) == state
+    assert len(small.records(path, record.STEP)) == 3 and bytes(third.state) == state
 
 
 def test_live_gradients_cannot_be_replayed(tmp_path, model_path):

@@ -1,16 +1,10 @@
-"""Which samples a run uses, and in which order: pure functions of the seed (SPEC.md, section
-6)."""
+"""Which samples a run uses: pure functions of the seed (SPEC.md, section 6)."""
 
 from array import array
 
+from .order import DRAW, POOL
+
 _POOL = 4096  # samples looked at for a balanced draw
-# the `a` of derive; steps of a stage use the numbers below
-DRAW = 0x8000001
-ORDER = 0x8000002
-POOL = 0x8000003
-STAGE = 0x8000004
-GAUSS = 0x8000005
-DITHER = 0x8000006
 
 
 def labels_of(data, buf):
@@ -73,28 +67,6 @@ def _round_robin(pool, found, n, classes):
                 index.append(pool[i])
                 label.append(c)
     return index, label
-
-
-class Order:
-    """Endless passes over 0..n-1, every pass shuffled anew. at(g): the g-th sample, g from 0."""
-
-    def __init__(self, k, n, seed):
-        self._k = k
-        self._n = n
-        self._seed = seed
-        self._epoch = -1
-        self._idx = array("H", bytearray(2 * n))
-
-    def at(self, g):
-        epoch = g // self._n
-        if epoch != self._epoch:
-            self._epoch = -1  # an interrupted shuffle is done again
-            idx = self._idx
-            for i in range(self._n):
-                idx[i] = i
-            self._k.shuffle(self._k.derive(self._seed, ORDER, epoch), idx)
-            self._epoch = epoch
-        return self._idx[g % self._n]
 
 
 def fingerprint(k, data, buf):

@@ -3,6 +3,8 @@
 import sys
 from array import array
 
+from . import choose, chosen
+
 _ARCHS = (
     "",
     "x86",
@@ -19,19 +21,16 @@ _ARCHS = (
     "rv64imc",
 )
 
-_chosen = None
-
 
 def kernels():
     """The module with the functions of SPEC.md, section 4."""
-    return _chosen if _chosen is not None else use(_find())
+    return chosen() or use(_find())
 
 
 def use(module):
     """Makes `module` the kernels of every model loaded from now on; returns it."""
-    global _chosen
     _self_test(module)
-    _chosen = module
+    choose(module)
     return module
 
 

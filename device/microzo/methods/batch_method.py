@@ -31,10 +31,10 @@ class BatchMethod(Method):
 
     def memory(self, plan, spec, state):
         ops = exact(spec)
-        live = trainable.kept(plan, spec["ops"][0] if len(spec["ops"]) == 1 else -1)
         return {
-            "activations": planner.layout(plan, ops[0], live),
+            "activations": planner.layout(plan, ops[0], self.live(plan, spec)),
             "gradients": sum(grad_bytes(plan, op) for op in ops),
+            "buffers": 2 * spec["batch"],  # indices of a record
         }
 
     def work(self, plan, spec, samples):
@@ -51,11 +51,18 @@ class BatchMethod(Method):
     def modules(self, spec):
         return ("methods.gradient", "methods.batch_gradient")
 
-    def gradient(self, spec):
-        return spec["ops"], spec["head"], -1, ""
+    def live(self, plan, spec):
+        """Operators whose outputs the closed form of a single operator needs."""
+        return trainable.kept(plan, spec["ops"][0] if len(spec["ops"]) == 1 else -1)
+
+    def gradient(self, plan, spec):
+        return spec["ops"], spec["head"], -1, self.live(plan, spec), self.nodes_of(spec)
+
+    def nodes_of(self, spec):
+        return ""
 
     def stage(self, run, spec, seed):
         from .batch_gradient import BatchGradient, Exact
 
-        gradient = run.gradient_for(*self.gradient(spec))
+        gradient = run.gradient_for(*self.gradient(run.model.plan, spec))
         return BatchGradient(run, spec, seed, gradient, Exact(run.model, gradient))

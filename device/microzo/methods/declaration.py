@@ -80,10 +80,10 @@ class Method:
         buffers."""
         return ()
 
-    def gradient(self, spec):
-        """(operators, head, first operator of its passes or -1, what node perturbation needs:
-        "", "one" or "several") of the gradient buffers of a spec, or None; they are taken while
-        the heap is whole."""
+    def gradient(self, plan, spec):
+        """(operators, head, first operator of its passes or -1, operators whose outputs stay live,
+        what node perturbation needs: "", "one" or "several") of the gradient buffers of a spec,
+        or None; they are taken while the heap is whole."""
         return None
 
     def stage(self, run, spec, seed):

@@ -7,6 +7,7 @@ point, and the integer form, are ours.
 
 from ..net import trainable
 from ..net import words as L
+from ..zo.probe import shares
 from .batch_method import DECAY
 from .gradient import grad_bytes
 from .zeroth_method import ZerothMethod
@@ -34,6 +35,7 @@ class Elastic(ZerothMethod):
     def memory(self, plan, spec, state):
         needs = ZerothMethod.memory(self, plan, spec, state)
         needs["gradients"] = grad_bytes(plan, spec["head"])
+        needs["buffers"] += _indices(spec)
         return needs
 
     def work(self, plan, spec, samples):
@@ -42,20 +44,25 @@ class Elastic(ZerothMethod):
         seen = spec["steps"] * spec["probes"] * spec["samples"]
         yield ("gradient", spec["head"], seen)
         yield ("apply", spec["head"], spec["steps"])
-        indices = spec["samples"] * (1 if spec.get("share") else spec["probes"])
-        yield ("indices", 2 * indices, spec["steps"])
+        yield ("indices", _indices(spec), spec["steps"])
 
     def modules(self, spec):
         return ZerothMethod.modules(self, spec) + ("methods.rider",)
 
-    def gradient(self, spec):
-        return [], spec["head"], spec["first"], ""
+    def gradient(self, plan, spec):
+        return [], spec["head"], spec["first"], (), ""
 
     def stage(self, run, spec, seed):
         from .rider import HeadGradient
 
-        rider = HeadGradient(run.model, run.gradient_for(*self.gradient(spec)), spec)
+        gradient = run.gradient_for(*self.gradient(run.model.plan, spec))
+        rider = HeadGradient(run.model, gradient, spec)
         return ZerothMethod.stage(self, run, spec, seed, rider)
+
+
+def _indices(spec):
+    """Bytes of the indices of samples in a record."""
+    return 2 * spec["samples"] * (1 if shares(spec) else spec["probes"])
 
 
 METHOD = Elastic()

@@ -9,13 +9,16 @@ from ..zo.probe import TRAIN
 from .declaration import GUARDS
 from .zeroth_method import SETTINGS, ZerothMethod
 
+_OWN = {
+    "train": ("train", ("biases", "scales"), TRAIN),  # what is perturbed and moved
+    "eps_shift": ("eps_shift", 0, 0, 8),  # halvings of the perturbation, which a copy holds
+}
+
 
 class Entropy(ZerothMethod):
     kind = "entropy"
     labels = False
-    settings = tuple(
-        ("train", ("biases", "scales"), TRAIN) if row[0] == "train" else row for row in SETTINGS
-    ) + (
+    settings = tuple(_OWN.get(row[0], row) for row in SETTINGS) + (
         ("stats", 8, 0, 255),  # sixteenths of the mismatch of statistics that the loss counts
         ("guard", "free", GUARDS),  # samples that decide whether the stage is kept
     )

@@ -33,6 +33,12 @@ class Filters(Statistics):
         # A cache of samples would take the room that the filters need.
         Statistics.prepare(self, data, index, label, (0, None))
 
+    def close(self):
+        from .. import forget
+
+        Statistics.close(self)
+        forget("methods.filters")  # the code came with the stage, and goes
+
     def begin(self, step):
         if step:
             Statistics.begin(self, step)

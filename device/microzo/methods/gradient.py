@@ -2,7 +2,6 @@
 
 from ..board import memory
 from ..net import arena as planner
-from ..net import trainable
 from ..net import words as L
 
 
@@ -16,18 +15,18 @@ class GradientBuffers:
     """int32 gradients of `operators` (body; parts: a view of each) and of the dense layer `head`
     (-1: none).
 
-    first: the operator that passes start from; perturbed: the one whose outputs node perturbation
-    moves, the ADD behind a single operator where there is one. nodes: "one" or "several" operators
-    are perturbed, or "".
+    live: operators whose outputs the gradient in closed form of a single operator needs after a
+    pass. first: the operator that passes start from; perturbed: the one whose outputs node
+    perturbation moves, the ADD behind a single operator where there is one. nodes: "one" or
+    "several" operators are perturbed, or "".
     """
 
-    def __init__(self, model, operators, head, first=-1, nodes=""):
+    def __init__(self, model, operators, head, first=-1, live=(), nodes=""):
         self._model = model
         self.operators = bytes(operators)
         self.head = head
-        single = operators[0] if len(operators) == 1 else -1
-        self._live = trainable.kept(model.plan, single)
-        self.perturbed = self._live[-1] if self._live else -1
+        self.live = tuple(live)
+        self.perturbed = self.live[-1] if self.live else -1
         sizes = [grad_bytes(model.plan, op) for op in operators]
         self.body = memory.take("the gradients of the operators", sum(sizes))
         view = memoryview(self.body)
@@ -55,7 +54,7 @@ class GradientBuffers:
     def place(self):
         """Lays out the arena: the input of `first` is pinned, the outputs that the gradient in
         closed form needs stay live."""
-        self._model.relayout(self.first, self._live)
+        self._model.relayout(self.first, self.live)
 
     def nodes(self):
         """(values, sums) of the perturbed outputs, for nodes.py; the sums are 0."""

@@ -74,14 +74,14 @@ class Node(BatchMethod):
     def modules(self, spec):
         return BatchMethod.modules(self, spec) + ("methods.nodes",)
 
-    def gradient(self, spec):
-        return spec["ops"], spec["head"], -1, "several" if spec["model_wise"] else "one"
+    def nodes_of(self, spec):
+        return "several" if spec["model_wise"] else "one"
 
     def stage(self, run, spec, seed):
         from .batch_gradient import BatchGradient
         from .nodes import AllNodes, Nodes
 
-        gradient = run.gradient_for(*self.gradient(spec))
+        gradient = run.gradient_for(*self.gradient(run.model.plan, spec))
         make = AllNodes if spec["model_wise"] else Nodes
         source = make(run.model, gradient, spec, seed)
         return BatchGradient(run, spec, seed, gradient, source)

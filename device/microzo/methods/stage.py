@@ -5,7 +5,7 @@ The engine asks a stage for one step at a time: `estimate(step)` fills `record` 
 of the model, `apply(record)` does. Replay gives `replay` the records of a journal.
 """
 
-from ..data import draw
+from ..data.order import STAGE, Order
 from ..journal import record
 
 
@@ -24,9 +24,9 @@ class Run:
         self.program = program
 
     def stage_seed(self, index):
-        return self.model.k.derive(self.seed, draw.STAGE, index)
+        return self.model.k.derive(self.seed, STAGE, index)
 
-    def gradient_for(self, operators, head, first, nodes):
+    def gradient_for(self, operators, head, first, live, nodes):
         """Zeroed GradientBuffers; the arguments are those of Method.gradient."""
         from .gradient import GradientBuffers
 
@@ -38,7 +38,7 @@ class Run:
             if old is not None:
                 self.gradient = None
                 old.close()  # its buffers make room
-            self.gradient = GradientBuffers(self.model, operators, head, first, nodes)
+            self.gradient = GradientBuffers(self.model, operators, head, first, live, nodes)
         return self.gradient
 
     def close(self):
@@ -184,17 +184,17 @@ class Stage:
         from ..data.cache import Loader
 
         self.place()
-        order = draw.Order(self.model.k, len(index), self.seed) if self.shuffled else None
+        order = Order(self.model.k, len(index), self.seed) if self.shuffled else None
         loader = Loader(self.model, data, index, self.first(), cache, self.wide)
         self.samples = Drawn(index, label, loader, order)
 
     def estimate(self, step):
         """One step's record; nothing of the model changes until it is applied."""
-        load = self.samples.load
+        samples = self.samples  # a bound method in its place would be a new object
         g = step * self.per_step if self.shuffled else 0
         self.begin(step)
         for i in range(self.per_step):
-            load(g + i)
+            samples.load(g + i)
             self.take(step, i)
         self.finish(step)
 

@@ -9,7 +9,6 @@ boards and hosts agree.
 
 from ..board.integers import int8, log2
 from ..net import arena as planner
-from ..net import trainable
 from ..net import words as L
 
 _SAMPLES = 16
@@ -34,7 +33,7 @@ def shifts(model, gradient, conv, samples, batch):
         model.forward(gradient.first)
         head_norm += _norm(model, head)
         if conv >= 0:
-            conv_norm += _norm(model, conv) * _open(model, op) >> 16
+            conv_norm += _norm(model, conv) * _open(model, gradient.live) >> 16
     logit = _logit_scale(model, head)
     head_shift = log2(batch * head_norm * logit // n) - _ONE
     if conv < 0:
@@ -44,7 +43,7 @@ def shifts(model, gradient, conv, samples, batch):
     inputs = plan[conv + L.IN_H] * plan[conv + L.IN_W]
     # of Sum_p x over the output positions, whose mean (not sum) reaches the head
     conv_norm = conv_norm * taps * outputs // (inputs * inputs * n)
-    gain = _gain(model, op, gradient.head)
+    gain = _gain(model, op, gradient)
     # More samples overfit less: from 256 on, the step grows with them.
     more = log2(3 * count // 512)
     return log2(batch * conv_norm * gain * logit) - 2 * _ONE - 4 - more, head_shift
@@ -66,10 +65,10 @@ def _norm(model, o):
     return total
 
 
-def _open(model, conv):
+def _open(model, live):
     """Square of the share of the convolution's outputs that no clamp stops, Q16."""
     plan = model.plan
-    ops = [L.op_base(i) for i in trainable.kept(plan, conv)]
+    ops = [L.op_base(i) for i in live]
     size = planner.out_size(plan, ops[0])
     arena = model.arena
     n = 0
@@ -109,27 +108,30 @@ def _scales(blob, m_off, s_off, channels):
         yield _scale(mult, int8(blob[s_off + c]))
 
 
-def _gain(model, op, head_op):
+def _gain(model, op, gradient):
     """Sum over the channels of convolution `op` of (head weight)^2 * requantization scale, mean
     over the classes."""
     plan = model.plan
     conv = L.op_base(op)
-    head = L.op_base(head_op)
+    head = L.op_base(gradient.head)
     classes = plan[head + L.OUT_C]
     channels = plan[conv + L.OUT_C]
     row = planner.row_len(plan, head)
     weights = bytearray(classes * row)
-    model.k.export_weights(plan, model.state, head_op, weights)
+    model.k.export_weights(plan, model.state, gradient.head, weights)
     if plan[conv + L.MS_OFF] >= 0:
         at = plan[conv + L.MS_OFF]
-        scales = list(_scales(model.state, at, at + 4 * channels, channels))
+        scales = _scales(model.state, at, at + 4 * channels, channels)
     else:
-        scales = list(_scales(model.blob, plan[conv + L.M_OFF], plan[conv + L.S_OFF], channels))
-    total = 0
-    for i in range(classes * row):
-        w = int8(weights[i])
-        total += w * w * scales[i % row % channels]
-    add = trainable.kept(plan, op)[-1]
+        scales = _scales(model.blob, plan[conv + L.M_OFF], plan[conv + L.S_OFF], channels)
+    total = c = 0
+    for scale in scales:  # row is a whole number of times the channels
+        squares = 0
+        for i in range(c, classes * row, channels):
+            squares += int8(weights[i]) ** 2
+        total += squares * scale
+        c += 1
+    add = gradient.live[-1]
     return _through(plan, L.op_base(add), plan[conv + L.OUT], total // classes)
 
 

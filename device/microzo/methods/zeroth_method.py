@@ -2,15 +2,13 @@
 memory and work."""
 
 from ..net import arena as planner
-from ..net import one_operator, trainable
+from ..net import trainable
 from ..net import words as L
-from ..zo.directions import DIRECTIONS
-from ..zo.factors import FACTORS
-from ..zo.masks import MASKS
-from ..zo.probe import TRAIN, bits
+from ..zo.probe import TRAIN, bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import NORM_SCALINGS, SCHEDULES
-from ..zo.update import ROUNDS, shaped
+from ..zo.settings import CHUNK, DIRECTIONS, FACTORS, GAUSS, MASKS, ROUNDS
+from ..zo.update import PAIRS, shaped
 from .declaration import GUARDS, Method
 
 SETTINGS = (
@@ -51,6 +49,25 @@ def copies(spec):
         or bool(spec["eps_shift"])
         and any(spec.get(key) for key in ("direction", "factors", "round"))
     )
+
+
+def tables(spec):
+    """Bytes of what a stage takes whatever the model: pairs, coefficients, plans of one
+    operator."""
+    size = 8 * PAIRS + 16 * spec["probes"]
+    if not (copies(spec) or shaped(spec)):
+        return size
+    from ..net.one_operator import COPIER_BYTES, PLAN_BYTES
+
+    if copies(spec):
+        size += COPIER_BYTES + 8 * GAUSS
+    if spec.get("mask"):
+        size += PLAN_BYTES + 8 * CHUNK
+    if shaped(spec):
+        size += PLAN_BYTES
+        if spec.get("mask") or spec.get("factors"):
+            size += COPIER_BYTES
+    return size
 
 
 class ZerothMethod(Method):
@@ -108,8 +125,8 @@ class ZerothMethod(Method):
         return [(op, bits(spec)) for op in spec["ops"]]
 
     def memory(self, plan, spec, state):
-        needs = {"activations": planner.layout(plan, spec["first"]), "buffers": 0}
-        if spec.get("share") or not spec["antithetic"]:
+        needs = {"activations": planner.layout(plan, spec["first"]), "buffers": tables(spec)}
+        if shares(spec):
             if plan[L.op_base(spec["first"]) + L.KIND] == L.DENSE:
                 needs["buffers"] = 8 * L.KEPT
         sizes = self.buffers(plan, spec, state)
@@ -125,10 +142,12 @@ class ZerothMethod(Method):
         most = channels = 0
         for i in range(spec["lo"], spec["hi"]):
             if planner.is_weighted(plan, L.op_base(i)):
-                most = max(most, one_operator.weights(plan, i))
+                most = max(most, planner.weights(plan, i))
         for o in planner.bases(plan):
             channels = max(channels, plan[o + L.OUT_C])
-        sizes = [1024]
+        sizes = []
+        if spec.get("factors"):
+            sizes.append(2 * channels * len(spec["ops"]))
         if spec.get("mask"):
             sizes += [2 * most, 2 * most]  # of the perturbation, and of the update
         elif spec.get("factors"):
@@ -142,13 +161,12 @@ class ZerothMethod(Method):
     def work(self, plan, spec, samples):
         n = plan[L.N_OPS]
         steps, probes, each = spec["steps"], spec["probes"], spec["samples"]
-        shared = spec.get("share") or not spec["antithetic"]
-        seen = steps * each * (1 if shared else probes)
+        seen = steps * each * (1 if shares(spec) else probes)
         measured = steps * each * probes
         yield ("prefix", spec["first"], min(seen, samples))
         moved = spec["ops"]
         if spec["by_layer"]:
-            moved = [max(moved, key=lambda op: one_operator.weights(plan, op))]
+            moved = [max(moved, key=lambda op: planner.weights(plan, op))]
         yield ("pass", spec["first"], n, measured * (2 if spec["antithetic"] else 1), moved)
         if not spec["antithetic"]:
             # statistics over the samples of a probe need a clean pass for every probe
@@ -164,9 +182,9 @@ class ZerothMethod(Method):
     def modules(self, spec):
         names = ("methods.zeroth_order", "zo.probe", "zo.update")
         if copies(spec):
-            names += ("net.one_operator", "zo.directions", "zo.objective")
+            names += ("zo.perturbed_copy", "zo.objective")
         if shaped(spec):
-            names += ("net.one_operator", "zo.directions")
+            names += ("zo.shaped_update",)
         for key, name in (("mask", "zo.masks"), ("factors", "zo.factors")):
             if spec.get(key):
                 names += (name,)
@@ -180,17 +198,23 @@ class ZerothMethod(Method):
         return CrossEntropy(run.model)
 
     def stage(self, run, spec, seed, rider=None):
-        from ..zo.probe import Copy, KernelSigns
-        from ..zo.update import KernelUpdate, ShapedUpdate
-        from .zeroth_order import ZerothOrder, shares
+        from .zeroth_order import ZerothOrder
 
         model = run.model
         gathers = False
         if copies(spec):
+            from ..zo.perturbed_copy import Copy
+
             objective = self.objective(run, spec)
             gathers = objective.gathers
             probe = Copy(model, spec, seed, objective, minus_last=rider is not None)
         else:
+            from ..zo.probe import KernelSigns
+
             probe = KernelSigns(model, spec, seed, shares(spec))
-        update = (ShapedUpdate if shaped(spec) else KernelUpdate)(model, spec, seed)
+        if shaped(spec):
+            from ..zo.shaped_update import ShapedUpdate as Update
+        else:
+            from ..zo.update import KernelUpdate as Update
+        update = Update(model, spec, seed)
         return ZerothOrder(run, spec, seed, probe, update, rider, gathers)

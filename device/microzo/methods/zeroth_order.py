@@ -12,7 +12,7 @@ from ..board.integers import log2_up
 from ..journal import record
 from ..net import arena as planner
 from ..net import words as L
-from ..zo.probe import bits
+from ..zo.probe import bits, shares
 from ..zo.rules import RULES
 from ..zo.schedule import Schedule, extra_shift, norm_scaling
 from .stage import Stage
@@ -92,16 +92,16 @@ class ZerothOrder(Stage):
 
     def measure(self, step):
         """The loss differences of the step's probes, in `diffs`: Q12 sums over their samples."""
-        load = self.samples.load
+        samples = self.samples  # a bound method in its place would be a new object
         g = step * (self._each if self._shared else self.per_step)
         self.begin(step)
         if self._shared and not self._outer:
             for i in range(self.per_step):
-                load(g + i % self._each)
+                samples.load(g + i % self._each)
                 self.take(step, i)
         else:
             for i in range(self.per_step):
-                load(g + i)
+                samples.load(g + i)
                 self.take(step, i)
 
     def estimate(self, step):
@@ -230,9 +230,3 @@ class ZerothOrder(Stage):
             self._check(rec, record.STEP)
             self._rerun(rec, data, self._indices, self.per_step)
         self.apply(rec)
-
-
-def shares(spec):
-    """True if all probes of a step see the same samples: they must where they share a clean
-    loss."""
-    return bool(spec.get("share")) or not spec["antithetic"]

@@ -46,6 +46,12 @@ def row_len(plan, o):
     return plan[o + L.IN_C] if kind == L.DENSE else 0
 
 
+def weights(plan, op):
+    """How many weights operator `op` has."""
+    o = L.op_base(op)
+    return plan[o + L.OUT_C] * row_len(plan, o)
+
+
 def macs(plan, o):
     """Multiply-accumulates of one pass (additions for a pool)."""
     if is_weighted(plan, o):

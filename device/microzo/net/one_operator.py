@@ -6,17 +6,15 @@ channel or a rounding rule needs is their work on one operator, in a buffer of i
 
 from array import array
 
-from . import arena as planner
 from . import words as L
 
-
-def weights(plan, op):
-    o = L.op_base(op)
-    return plan[o + L.OUT_C] * planner.row_len(plan, o)
+PLAN_BYTES = 4 * (L.HEADER_WORDS + L.OP_WORDS)
+_TABLE = 512
+COPIER_BYTES = PLAN_BYTES + _TABLE
 
 
 def _plan(classes):
-    made = array("i", bytearray(4 * (L.HEADER_WORDS + L.OP_WORDS)))
+    made = array("i", bytearray(PLAN_BYTES))
     made[L.MAGIC] = L.MAGIC_VALUE
     made[L.MAJOR] = L.VERSION_MAJOR
     made[L.N_OPS] = 1
@@ -73,7 +71,7 @@ class Copier:
         self._k = k
         self._plan = _plan(1)
         self._plan[L.NET_IN_W] = self._plan[L.NET_IN_C] = 1
-        self._table = bytearray(512)
+        self._table = bytearray(_TABLE)
         for i in range(256):
             self._table[i] = i
 

@@ -136,7 +136,9 @@ def needs(model, program, double):
     """Bytes a run needs, by part, besides the model and the program code."""
     plan = array("i", model.plan)
     state = planner.place_state(plan, trains(program))
-    most = {"activations": planner.layout(plan), "gradients": 0, "nodes": 0, "buffers": 0}
+    # an arena that is there already does not shrink
+    activations = max(planner.layout(plan), len(model.arena))
+    most = {"activations": activations, "gradients": 0, "nodes": 0, "buffers": 0}
     for spec in program["stages"]:
         stage = method(spec["kind"]).memory(plan, spec, state)
         for part in most:

@@ -10,7 +10,7 @@ than the smallest choice. Score per byte and the budgets are ours.
 
 from ..board.integers import int8, root
 from ..net import arena as planner
-from ..net import one_operator, trainable
+from ..net import trainable
 from ..net import words as L
 from ..train import start
 from .trial import trial
@@ -86,7 +86,7 @@ def choose(plan, stage, scores, fits):
 
 
 def _bytes(plan, op):
-    return 2 * one_operator.weights(plan, op) + 4 * plan[L.op_base(op) + L.OUT_C]
+    return 2 * planner.weights(plan, op) + 4 * plan[L.op_base(op) + L.OUT_C]
 
 
 def _macs(plan, first):
@@ -104,7 +104,7 @@ def _gradient(engine, op):
     o = L.op_base(op)
     at = plan[o + L.W_OFF]
     norm = 1
-    for i in range(at, at + one_operator.weights(plan, op)):
+    for i in range(at, at + planner.weights(plan, op)):
         norm += int8(model.blob[i]) ** 2
     norm *= max(1, plan[o + L.EPS_W]) ** 2
     return root((sum(d * d for d in stage.diffs) << 20) // norm)

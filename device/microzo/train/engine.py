@@ -12,7 +12,7 @@ from .health import Health
 from .position import Position, score_record
 from .progress import Step
 
-CACHE_RESERVE = 20480  # bytes that a cache of its own accord leaves
+CACHE_RESERVE = 24576  # bytes that a cache of its own accord leaves
 
 
 class Samples:
@@ -149,15 +149,14 @@ class Engine:
     def _begin(self):
         """STAGE, and MARK with the score before it."""
         run = self.run
-        at = self.at
         stage = self._enter()
-        if not at.waits():
+        if not self.at.waits():
             stage.calibrate()
-            rec = record.new(record.STAGE, len(stage.sizes), run.board_id, at.stage)
+            rec = record.new(record.STAGE, len(stage.sizes), run.board_id, self.at.stage)
             record.payload(rec)[:] = stage.sizes
+            self._store.mark(run.model)  # before a stage without a guard has begun
             self._append(rec)
-        self._store.mark(run.model)
-        if not at.begun:
+        if not self.at.begun:
             score = self._guard().score()
             self._append(self._score(record.MARK, score))
 
@@ -171,7 +170,8 @@ class Engine:
     def _commit(self, stage):
         """Writes the record of a step, applies it."""
         self._dirty = True
-        self._append(stage.record)
+        self._store.append(stage.record)
+        self.at.take(stage.record)
         stage.apply(stage.record)
         self._health.look(stage.flat, self.at.step)
         self._store.checkpoint(self.at.step, self.run, stage)
@@ -187,9 +187,13 @@ class Engine:
             strict = bool(spec.get("realigns")) and spec["guard"] != "free"
             kept = score.better_than(self.at.before, strict)
         self._leave()  # its cache makes room
-        self._append(self._score(record.KEEP if kept else record.ROLLBACK, score))
-        if not kept:
-            self._store.rollback(self.run, self._samples.data)
+        rec = self._score(record.KEEP if kept else record.ROLLBACK, score)
+        if kept:
+            self._append(rec)
+            return
+        self._store.append(rec)
+        self._store.rollback(self.run, self._samples.data)
+        self.at = self.at.after(rec)  # last: without a journal this is what undoes the stage
 
     def _finish(self):
         model = self.run.model
@@ -212,7 +216,7 @@ class Engine:
 
     def _append(self, rec):
         self._store.append(rec)
-        self.at.take(rec)
+        self.at = self.at.after(rec)
 
     def _guard(self):
         spec = self.at.spec()

@@ -10,8 +10,8 @@ _DAMAGED = "the journal is damaged: "
 class Position:
     """Of a run of `program`. stage: its number, `begun` once its STAGE (and MARK) is written;
     step: steps that are done; sizes: octets of the STAGE; before: the Score of the MARK; outcomes:
-    (kept, correct before, correct after, of how many) of the stages before; last: the record of
-    the last step; finished: after END."""
+    (kept, correct before, correct after, of how many) of the stages before; finished: after
+    END."""
 
     def __init__(self, program):
         self._stages = program["stages"]
@@ -21,7 +21,6 @@ class Position:
         self.sizes = None  # of a STAGE that waits for its MARK, or has it
         self.before = Score()
         self.outcomes = ()
-        self.last = None
         self.finished = False
         self.state_crc = None  # of END
 
@@ -49,7 +48,6 @@ class Position:
             if self.step >= self.spec()["steps"]:
                 raise ValueError(_DAMAGED + "stage %d has too many steps" % self.stage)
             self.step += 1
-            self.last = rec
         elif kind == record.STAGE:
             if self.sizes is not None or record.get16(rec, 10) != self.stage:
                 raise ValueError(_DAMAGED + "a stage is out of order")
@@ -58,7 +56,6 @@ class Position:
             self.sizes = bytes(record.payload(rec))
             self.begun = not self.spec()["guard"]
             self.step = 0
-            self.last = None
         elif kind == record.MARK:
             if not self.waits():
                 raise ValueError(_DAMAGED + "a MARK is out of order")
@@ -77,6 +74,19 @@ class Position:
         else:
             raise ValueError(_DAMAGED + "it has two recipes")
 
+    def after(self, rec):
+        """The Position behind a record that is no step's; this one stays as it is, so that an
+        interruption finds the one or the other."""
+        other = Position({"stages": self._stages})
+        other.stage = self.stage
+        other.begun = self.begun
+        other.step = self.step
+        other.sizes = self.sizes
+        other.before = self.before
+        other.outcomes = self.outcomes
+        other.take(rec)
+        return other
+
     def forget_stage(self):
         """As before a STAGE that waits for its MARK."""
         self.sizes = None
@@ -84,14 +94,13 @@ class Position:
     def restart(self):
         """The stage begins again, after its MARK."""
         self.step = 0
-        self.last = None
 
     def _next(self, kept, after):
         outcome = kept, self.before.correct, after.correct, after.total
         self.outcomes += (outcome,)
         self.stage += 1
         self.begun = False
-        self.sizes = self.last = None
+        self.sizes = None
         self.step = 0
         self.before = Score()
 

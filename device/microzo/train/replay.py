@@ -93,7 +93,7 @@ def _apply(run, reader, data, path, start, end, dead):
 
     A stage is made when it is first needed: those before a checkpoint take no memory.
     """
-    stage = None
+    stage = last = None
     loaded = path is None
     at = Position(run.program)
     program_of(reader)
@@ -106,19 +106,22 @@ def _apply(run, reader, data, path, start, end, dead):
             if not checkpoint.read(path, run.model, run.gradient):
                 return False
             loaded = True
+            if stage is not None and last is not None:
+                stage.recall(last)
         if offset >= end:
-            if stage is not None and at.last is not None:
-                stage.recall(at.last)
             return stage
         rec = reader.next()
         if rec[0] == record.STEP or rec[0] == record.VALUES:
+            last = rec
             if offset >= start and not any(mark < offset < stop for mark, stop in dead):
                 if stage is None:
                     stage = make_stage(run, at)
                 stage.replay(rec, data)
-        elif stage is not None:
-            stage.close()
-            stage = None
+        else:
+            last = None
+            if stage is not None:
+                stage.close()
+                stage = None
         at.take(rec)
 
 

@@ -120,7 +120,7 @@ def _texts(model, program):
 
     pairs = resolve.trains(program)
     activations = resolve.needs(model, program, False)["activations"]
-    gradients = [method(spec["kind"]).gradient(spec) for spec in program["stages"]]
+    gradients = [method(spec["kind"]).gradient(model.plan, spec) for spec in program["stages"]]
     return json.dumps(program), json.dumps((pairs, activations, gradients))
 
 

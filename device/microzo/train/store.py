@@ -7,7 +7,7 @@ None) goes on after an interruption, to the same bits.
 
 from ..board import files, memory
 from ..journal import checkpoint
-from ..journal import file as journals
+from ..journal.writer import Writer
 
 
 class RamStore:
@@ -59,7 +59,7 @@ class JournalStore:
     def open(self, run_crc):
         """Goes on writing behind the last record."""
         self._crc = run_crc
-        self._writer = journals.Writer(self._k, self._path, self._sync_every)
+        self._writer = Writer(self._k, self._path, self._sync_every)
 
     def append(self, rec):
         self._writer.append(rec)
@@ -74,6 +74,7 @@ class JournalStore:
     def restore(self, run, data):
         """State and position after the last whole record; a torn tail is cut."""
         from .. import forget
+        from ..journal import file as journals
         from .replay import replay_into
 
         self.close()
@@ -88,7 +89,9 @@ class JournalStore:
             journals.cut_tail(self._path, end)
         if not at.finished:
             self.open(crc)
+        journals = None
         forget("train.replay")
+        forget("journal.file")
         return at, stage
 
     def checkpoint(self, step, run, stage):
@@ -105,6 +108,5 @@ class JournalStore:
 
     def close(self):
         if self._writer is not None:
-            self._writer.sync()
-            self._writer.close()
+            self._writer.close()  # a second time, after an interruption, does no harm
             self._writer = None

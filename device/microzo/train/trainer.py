@@ -1,9 +1,8 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
-from .. import leave
+from .. import forget, leave
 from ..board import clock, files
 from ..board.memory import Compact
-from ..data import draw
 from ..methods import forget_declarations
 from .engine import Engine, Samples
 from .progress import outcome_line
@@ -181,10 +180,14 @@ class Trainer:
                 run, store = start.start(model, self._request(), data, steps)
             start = None
             self._forget_start()  # not needed again: the code makes room
-        index, label = draw.draw(
-            model.k, data, run.program["samples"], model.classes, run.seed,
-            bytearray(model.sample_len),
-        )  # fmt: skip
+            from ..data.draw import draw
+
+            index, label = draw(
+                model.k, data, run.program["samples"], model.classes, run.seed,
+                bytearray(model.sample_len),
+            )  # fmt: skip
+            draw = None
+            forget("data.draw")
         self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
@@ -192,9 +195,9 @@ class Trainer:
 
     @staticmethod
     def _forget_start():
-        from .. import forget
-
         forget("train.start")
+        forget("journal.file")
+        forget("net.trainable")
         forget("net.tables")
         leave("recipes")
 

@@ -5,10 +5,9 @@ sign: one stream, a value of +-1. gauss: the sum of 16 streams over 4, int8-quan
 kernels takes sums of streams, both cost no code in C and no loop over the weights.
 """
 
-from ..data import draw
+from ..data import order
+from .settings import GAUSS
 
-DIRECTIONS = ("sign", "gauss")
-GAUSS = 16  # streams; the square of the divisor of their sum
 _DOWN = 2  # log2 of that divisor
 
 
@@ -27,6 +26,6 @@ class Directions:
             pairs[2 * at + 1] = coef
             return 1
         for j in range(GAUSS):
-            pairs[2 * (at + j)] = self._k.derive(seed, draw.GAUSS, j)
+            pairs[2 * (at + j)] = self._k.derive(seed, order.GAUSS, j)
             pairs[2 * (at + j) + 1] = coef
         return GAUSS

@@ -12,7 +12,6 @@ from ..board.integers import int8, root
 from ..net import arena as planner
 from ..net import words as L
 
-FACTORS = ("", "qas", "kernel")
 _MOST = 32767  # of a factor: almost 128 times the mean
 
 

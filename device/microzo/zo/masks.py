@@ -9,13 +9,10 @@ from array import array
 
 from ..board.integers import int8
 from ..net import arena as planner
-from ..net import one_operator
 from ..net import words as L
-
-MASKS = ("", "random", "channel", "small", "large")
+from .settings import CHUNK
 
 _STREAM = 0x8100000  # the `a` of derive, plus the operator's TID
-_CHUNK = 64
 _STRIDE = 40503  # 2^16 over the golden ratio: places of neighbouring groups are unlike
 
 
@@ -30,7 +27,7 @@ class Mask:
         self._kind = spec["mask"]
         self._n = spec.get("one_in", 10)
         self._seed = seed
-        self.indices = array("i", bytearray(4 * _CHUNK))
+        self.indices = array("i", bytearray(4 * CHUNK))
         self._row = self._channels = self._total = self._at = self._key = self._limit = 0
         self._next = self._a = 0
         self._limits = bytearray(model.ops)
@@ -41,7 +38,7 @@ class Mask:
     def _threshold(self, op):
         counts = [0] * 129
         at = self._model.plan[L.op_base(op) + L.W_OFF]
-        total = one_operator.weights(self._model.plan, op)
+        total = planner.weights(self._model.plan, op)
         blob = self._model.blob
         for i in range(at, at + total):
             counts[abs(int8(blob[i]))] += 1
@@ -65,7 +62,7 @@ class Mask:
         self._next = 0
 
     def take(self):
-        """The next indices, at most _CHUNK, ascending."""
+        """The next indices, at most CHUNK, ascending."""
         if self._kind == "random":
             return self._random()
         return self._channel() if self._kind == "channel" else self._by_size()
@@ -76,7 +73,7 @@ class Mask:
         key = self._key
         b = self._next
         count = 0
-        while count < _CHUNK:
+        while count < CHUNK:
             i = b * n + (((b & 16383) * _STRIDE + key & 0xFFFF) * n >> 16)
             if i >= self._total:
                 break
@@ -91,7 +88,7 @@ class Mask:
         row = self._row
         b = self._next
         count = 0
-        while count < _CHUNK:
+        while count < CHUNK:
             g = b // row
             c = g * self._n + self._model.k.derive(self._seed, self._a, g + 1) % self._n
             if g * self._n >= self._channels:
@@ -99,7 +96,7 @@ class Mask:
             if c >= self._channels:
                 b = (g + 1) * row
                 continue
-            end = min(row, b % row + _CHUNK - count)
+            end = min(row, b % row + CHUNK - count)
             for r in range(b % row, end):
                 indices[count] = c * row + r
                 count += 1
@@ -115,7 +112,7 @@ class Mask:
         at = self._at
         b = self._next
         count = 0
-        while b < self._total and count < _CHUNK:
+        while b < self._total and count < CHUNK:
             w = blob[at + b]
             w = 256 - w if w > 127 else w
             if w <= limit if small else w >= limit:

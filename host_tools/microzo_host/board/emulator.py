@@ -2,7 +2,7 @@
 
     with Board(ram="256K", usermod=False, fs={"main.py": b"print(1)"}) as b:
         b.port                      # what mpremote connects to, e.g. /dev/pts/3
-        b.exec("print(6 * 7)")      # -> "42\\r\\n"; an exception on the board raises BoardError
+        b.exec("print(6 * 7)")      # -> "42\\r\\n"; an exception on the board: ScriptError
         b.run("device/examples/train.py", follow=print)
         b.mpremote("fs", "ls")      # the mpremote command itself, output returned
         b.restart()                 # power cut and start; the disk stays
@@ -34,7 +34,7 @@ from pathlib import Path
 
 from .. import place
 from . import disk_image
-from .errors import BoardError, ScriptError
+from .errors import EmulatorError, LinkError
 from .link import Link
 
 FIRMWARE = place.parts("firmware")
@@ -122,11 +122,11 @@ class Board:
         self._folder = None
         if not self.firmware.is_file():
             target = "make firmware" if core == "m4" else "make firmware-all"
-            raise BoardError(f"no {self.firmware.name} here: {place.cure(target, CLONE_ONLY)}")
+            raise EmulatorError(f"no {self.firmware.name} here: {place.cure(target, CLONE_ONLY)}")
         if not shutil.which(self.core.qemu):
             target = "make setup" if core == "m4" else "make firmware-all"
             cure = place.cure(target, f"install QEMU (Debian: apt install {self.core.package})")
-            raise BoardError(f"{self.core.qemu} is not installed: {cure}")
+            raise EmulatorError(f"{self.core.qemu} is not installed: {cure}")
         self._folder = tempfile.mkdtemp(prefix="microzo-board-")
         self._log = Path(self._folder, "qemu.log")
         self.disk = Path(disk) if disk else Path(self._folder, "disk.img")
@@ -145,7 +145,7 @@ class Board:
             if romfs is not None:
                 data = romfs if isinstance(romfs, bytes) else Path(romfs).read_bytes()
                 if len(data) > ROMFS_BYTES:
-                    raise BoardError(
+                    raise EmulatorError(
                         f"the ROMFS image has {len(data)} bytes, the board {ROMFS_BYTES}."
                     )
                 f.seek(disk_image.BYTES)
@@ -187,7 +187,7 @@ class Board:
             time.sleep(0.01)
         text = self._log.read_text(errors="replace").strip()
         self.close()
-        raise BoardError(f"QEMU did not start: {text or 'no output'}")
+        raise EmulatorError(f"QEMU did not start: {text or 'no output'}")
 
     def kill(self):
         """Cuts the power: nothing is flushed, the disk stays as it was at that moment."""
@@ -253,16 +253,15 @@ class Board:
     def exec(self, code, timeout=300, follow=None):
         """Runs code on the board and returns its output; `follow` gets text as it comes.
 
-        `timeout` is in seconds without any output. BoardError: a traceback, or why it stopped.
+        `timeout` is in seconds without any output. ScriptError: the code raised; EmulatorError:
+        the board stopped.
         """
         try:
             return self.link().exec(code, timeout, follow)
-        except ScriptError as error:
-            raise BoardError(error.traceback.strip()) from None
-        except BoardError as error:
+        except LinkError as error:
             self._settle()
             self.release()
-            raise BoardError(self.failure or str(error)) from None
+            raise EmulatorError(self.failure or str(error)) from None
 
     def run(self, script, timeout=300, follow=None):
         """Runs a host file on the board, as `mpremote run` does."""
@@ -287,10 +286,10 @@ class Board:
                 **kwargs,
             )
         except subprocess.TimeoutExpired:
-            raise BoardError(f"`mpremote {args[0]}` took more than {timeout} s.") from None
+            raise EmulatorError(f"`mpremote {args[0]}` took more than {timeout} s.") from None
         text = done.stdout.decode(errors="replace")
         if check and done.returncode:
-            raise BoardError(self.failure or f"mpremote {' '.join(args)}: {text.strip()}")
+            raise EmulatorError(self.failure or f"mpremote {' '.join(args)}: {text.strip()}")
         return text
 
     def read_files(self):
@@ -316,7 +315,9 @@ class Unix:
         self.heap = heap
         self.path = path
         if not self.binary.is_file():
-            raise BoardError(f"no {self.binary.name} here: {place.cure('make unix', CLONE_ONLY)}")
+            raise EmulatorError(
+                f"no {self.binary.name} here: {place.cure('make unix', CLONE_ONLY)}"
+            )
 
     def run(self, script, *args, timeout=120, cwd=None):
         """Runs a script (a file, or code as bytes) and returns its standard output."""
@@ -335,5 +336,5 @@ class Unix:
         )
         if done.returncode:
             text = (done.stdout + done.stderr).decode(errors="replace").strip()
-            raise BoardError(f"the unix port ended with status {done.returncode}: {text}")
+            raise EmulatorError(f"the unix port ended with status {done.returncode}: {text}")
         return done.stdout.decode(errors="replace")

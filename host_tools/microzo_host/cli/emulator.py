@@ -28,4 +28,4 @@ def command(ram, core, usermod, disk, repl):
                 time.sleep(0.2)
         except KeyboardInterrupt:
             return
-        raise errors.BoardError(board.failure)
+        raise errors.EmulatorError(board.failure)

@@ -5,10 +5,9 @@ import os
 import click
 import rich.console
 
-from .. import place, recipefile
+from .. import place
 from ..data import datasets
 from ..report import tables
-from ..simulate import jobs as simulated
 from ..simulate import networks, recipes, runs
 from .common import json_option, progress, report
 
@@ -39,10 +38,10 @@ def command(
     The same recipes as on a board, over the same C kernels: the same bits.
     """
     if "help" in changes:
-        click.echo(recipes.described([recipe(name) for name in recipe_names]))
+        click.echo(recipes.described([recipes.read(name) for name in recipe_names]))
         return
-    made = [recipes.settings(recipe(name), changes) for name in recipe_names]
-    shifts = [shift(name, data) for name in names] or networks.shifts(data).TUNING
+    made = [recipes.settings(recipes.read(name), changes) for name in recipe_names]
+    shifts = [networks.shift(name, data) for name in names] or networks.shifts(data).TUNING
     wanted = [
         runs.run_of(one, name, severity, seed, test_images, data)
         for one in made
@@ -60,19 +59,3 @@ def command(
     if json_file != "-":
         rich.console.Console().print(tables.simulated(rows))
     report(rows, json_file)
-
-
-def recipe(name):
-    """A recipe by name (stages of several: realign+head), or from a .json file."""
-    return recipefile.read(name) if name.endswith(".json") else recipes.recipe_of(name)
-
-
-def shift(text, data="fashion"):
-    """(corruption, severity) of NAME or NAME:SEVERITY."""
-    name, _, severity = text.partition(":")
-    known = networks.shifts(data).NAMES
-    if name not in (*known, simulated.CLEAN):
-        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(known)}")
-    if severity not in ("", *"12345"):
-        raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
-    return name, int(severity or 3)

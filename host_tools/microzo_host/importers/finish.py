@@ -8,7 +8,7 @@ from microzo.net import words as L
 
 from ..model import file as modelfile
 from ..model import quantize
-from ..reference import intforward
+from ..reference.requant import multiplier
 
 NO_STATISTICS = "realign is not available: no calibration samples were given"
 
@@ -42,12 +42,12 @@ def logits(model, effective, emit, beta):
     op = model.ops[-1]
     if emit:
         op.flags |= L.EMIT_LOGITS
-        pairs = [intforward.multiplier(float(s) * beta * quantize.NATS) for s in effective]
+        pairs = [multiplier(float(s) * beta * quantize.NATS) for s in effective]
         op.lmults = np.array([m for m, _ in pairs], np.int32)
         op.lshifts = np.array([s for _, s in pairs], np.int8)
     else:
         scale = model.scales[model.out_tensor]
-        model.logit_mult, model.logit_shift = intforward.multiplier(scale * beta * quantize.NATS)
+        model.logit_mult, model.logit_shift = multiplier(scale * beta * quantize.NATS)
 
 
 def samples(model, calib, scale):

@@ -7,7 +7,7 @@ import decimal
 
 import numpy as np
 
-from ..reference import intforward
+from ..reference.requant import requant
 from . import scales
 
 INT8 = np.arange(-128, 128)
@@ -112,5 +112,5 @@ def _rounded_shift(values, right):
 
 def _scaled(x, y, values, effective, low, high):
     centred = np.asarray(values, np.int64) - int(x.zero_points[0])
-    out = intforward.requant(centred, *scales.multiplier(effective)) + int(y.zero_points[0])
+    out = requant(centred, *scales.multiplier(effective)) + int(y.zero_points[0])
     return np.clip(out, low, high).astype(np.int8)

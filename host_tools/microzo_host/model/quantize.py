@@ -13,7 +13,8 @@ import numpy as np
 
 from microzo.net import words as L
 
-from ..reference import intforward
+from ..reference import batch
+from ..reference.requant import multiplier
 from . import file as modelfile
 from . import network, patches
 
@@ -82,7 +83,7 @@ def build(net, ranges, weight_scales=None, table=None):
     if head.kind in network.WEIGHTED and head.activation == "none":
         _emit_logits(ops[-1], ranges[head.inputs[0]][0], scales[len(ops) - 1])
     else:
-        model.logit_mult, model.logit_shift = intforward.multiplier(ranges[-1][0] * NATS)
+        model.logit_mult, model.logit_shift = multiplier(ranges[-1][0] * NATS)
     return model
 
 
@@ -201,9 +202,9 @@ def _add_multipliers(op, layer, in_scale, ranges, out_scale):
     other_scale, op.in2_zp = ranges[layer.inputs[1]]
     op.in2 = layer.inputs[1]
     top = 2 * max(in_scale, other_scale)
-    op.mult1, op.shift1 = intforward.multiplier(in_scale / top)
-    op.mult2, op.shift2 = intforward.multiplier(other_scale / top)
-    op.mult, op.shift = intforward.multiplier(top / ((1 << 20) * out_scale))
+    op.mult1, op.shift1 = multiplier(in_scale / top)
+    op.mult2, op.shift2 = multiplier(other_scale / top)
+    op.mult, op.shift = multiplier(top / ((1 << 20) * out_scale))
 
 
 def store_statistics(model, calib_x):
@@ -214,14 +215,14 @@ def store_statistics(model, calib_x):
     for op in model.ops:
         x = tensors[op.in1]
         if op.kind not in modelfile.WEIGHTED:
-            tensors[op.out] = intforward.run_op(op, x, tensors.get(op.in2))
+            tensors[op.out] = batch.run_op(op, x, tensors.get(op.in2))
             continue
-        acc = intforward.accumulators(op, x)
+        acc = batch.accumulators(op, x)
         stats = channel_statistics(acc.reshape(-1, op.out_c))
         if op is not model.ops[-1]:
             op.stats = stats
         limit_bias(op, stats)
-        tensors[op.out] = intforward.finish(op, acc)
+        tensors[op.out] = batch.finish(op, acc)
 
 
 def limit_bias(op, stats):
@@ -245,7 +246,7 @@ def limit_bias(op, stats):
 
 
 def _multipliers(scales):
-    pairs = [intforward.multiplier(float(scale)) for scale in scales]
+    pairs = [multiplier(float(scale)) for scale in scales]
     return np.array([m for m, _ in pairs], np.int32), np.array([s for _, s in pairs], np.int8)
 
 

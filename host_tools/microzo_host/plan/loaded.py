@@ -7,11 +7,13 @@ from microzo.methods import method
 
 from ..board import push
 
-# What a script such as train.py asks for; what chooses the program of a run, which a board
-# forgets before the run begins.
-ROOTS = ("__init__", "data.cache", "data.sources", "methods.__init__", "train.trainer")
-PLANNING = ("net.load", "recipes.names", "recipes.resolve", "train.start")
-DECLARATIONS = ("_method", ".declaration")
+# What a script such as train.py asks for, with a journal; what begins a run, which a board forgets
+# then, but after free memory was measured.
+ROOTS = (
+    "__init__", "data.cache", "data.sources", "kernel.__init__", "methods.__init__", "net.model",
+    "train.store", "train.trainer",
+)  # fmt: skip
+PLANNING = ("train.start",)
 
 
 def modules(stages):
@@ -25,9 +27,8 @@ def modules(stages):
 
 
 def planning(stages):
-    """Those in RAM beside them while the program is chosen, when free memory is measured."""
-    names = [*PLANNING, *(f"methods.{stage['kind']}" for stage in stages)]
-    return sorted(set(_closure(names)) - set(modules(stages)))
+    """Those in RAM beside them when free memory is measured."""
+    return sorted(set(_closure(PLANNING)) - set(modules(stages)))
 
 
 def _closure(names):

@@ -1,7 +1,8 @@
-"""The operators on one sample (SPEC.md, 1.1 - 1.6). Activations int8 [h, w, c], arithmetic in
-int64.
+"""The operators (SPEC.md, 1.1 - 1.6) on one sample, int8 [h, w, c], or on a batch of them,
+[n, h, w, c].
 
-Matrix products run in float64: every sum is below 2^53, so they are exact.
+Arithmetic is in int64; matrix products run in float64, or in float32 where every sum is below
+2^24: they are exact.
 """
 
 import numpy as np
@@ -11,36 +12,56 @@ from microzo.net import words as L
 from .record import TWO_INPUTS, require
 from .requant import once, requant, sat
 
+H, W, C = -3, -2, -1  # axes
+
+
+def padded(o, x, fill):
+    """x with the operator's padding around it."""
+    around = [(0, 0)] * (x.ndim - 3) + [(o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)]
+    return np.pad(x, around, constant_values=fill)
+
 
 def windows(o, x, fill):
-    """int64[out_h, out_w, k_h, k_w, in_c]: what each output sees, `fill` in the padding."""
-    padded = np.pad(x, ((o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)), constant_values=fill)
-    view = np.lib.stride_tricks.sliding_window_view(padded, (o.k_h, o.k_w), axis=(0, 1))
-    return view[:: o.s_h, :: o.s_w].transpose(0, 1, 3, 4, 2)
+    """[..., out_h, out_w, k_h, k_w, in_c]: what each output sees, `fill` in the padding."""
+    kernel = (o.k_h, o.k_w)
+    view = np.lib.stride_tricks.sliding_window_view(padded(o, x, fill), kernel, axis=(H, W))
+    return np.moveaxis(view[..., :: o.s_h, :: o.s_w, :, :, :], H, C)
 
 
 def accumulate(o, x, weights, bias):
-    """int64[positions, out_c]: bias + sum w * (x - in_zp). x int8[h, w, c], w int64[out_c, k]."""
-    seen = windows(o, x.astype(np.int64) - o.in_zp, 0)
-    positions = o.out_h * o.out_w
-    if o.kind == L.DWCONV:
-        source = np.arange(o.out_c) // (o.out_c // o.in_c)
-        seen = seen.reshape(positions, o.k, o.in_c)[:, :, source]
-        return np.einsum("pkc,ck->pc", seen, weights) + bias
-    seen = seen.reshape(positions, o.k).astype(np.float64)
-    return (seen @ weights.T.astype(np.float64)).astype(np.int64) + bias
+    """int64[..., positions, out_c]: bias + sum w * (x - in_zp). x int8, w int64[out_c, k]."""
+    largest = 255 * int(abs(weights).sum(1).max())
+    exact = np.float32 if largest < 1 << 24 else np.float64
+    x, w = x.astype(exact) - exact(o.in_zp), weights.astype(exact)
+    sums = _by_taps(o, x, w) if o.kind == L.DWCONV else _by_rows(o, x, w)
+    return sums.reshape(*x.shape[:H], o.out_h * o.out_w, o.out_c).astype(np.int64) + bias
+
+
+def _by_rows(o, x, w):
+    """Products of every window, laid out as a row, with the rows of the weights."""
+    return windows(o, x, 0).reshape(-1, w.shape[1]) @ w.T
+
+
+def _by_taps(o, x, w):
+    """One position of the depthwise kernel after the other, all channels at once."""
+    x = np.repeat(padded(o, x, 0), o.out_c // o.in_c, axis=C)
+    sums = np.zeros((*x.shape[:H], o.out_h, o.out_w, o.out_c), x.dtype)
+    for i, j in np.ndindex(o.k_h, o.k_w):
+        rows = slice(i, i + (o.out_h - 1) * o.s_h + 1, o.s_h)
+        columns = slice(j, j + (o.out_w - 1) * o.s_w + 1, o.s_w)
+        sums += x[..., rows, columns, :] * w[:, i * o.k_w + j]
+    return sums
 
 
 def pool(o, x):
-    seen = windows(o, x.astype(np.int64), 0)
     if o.kind == L.MAXPOOL:
-        inside = windows(o, np.ones_like(x, np.int64), 0)
-        y = np.where(inside, seen, -128).max(axis=(2, 3))
+        y = windows(o, x, -128).max(axis=(H, W))
     elif o.kind == L.MEAN:
-        y = requant((seen - o.in_zp).sum(axis=(2, 3)), o.mult, o.shift) + o.out_zp
+        total = windows(o, x.astype(np.int64), 0) - o.in_zp
+        y = requant(total.sum(axis=(H, W)), o.mult, o.shift) + o.out_zp
     else:
-        total = seen.sum(axis=(2, 3))
-        count = windows(o, np.ones((o.in_h, o.in_w, 1), np.int64), 0).sum(axis=(2, 3))
+        total = windows(o, x.astype(np.int64), 0).sum(axis=(H, W))
+        count = windows(o, np.ones((o.in_h, o.in_w, 1), np.int64), 0).sum(axis=(H, W))
         y = np.sign(total) * ((2 * abs(total) + count) // (2 * count))
     return sat(y, o.act_min, o.act_max)
 
@@ -57,12 +78,34 @@ def mul(o, x1, x2):
 
 
 def concat(o, x1, x2):
-    axis = 0 if o.out_h > o.in_h else 1 if o.out_w > o.in_w else 2
+    axis = H if o.out_h > o.in_h else W if o.out_w > o.in_w else C
     return np.concatenate([x1, x2], axis)
 
 
 def pad(o, x):
-    return np.pad(x, ((o.p_t, o.p_b), (o.p_l, o.p_r), (0, 0)), constant_values=o.in_zp)
+    return padded(o, x, o.in_zp)
+
+
+def scaled(o, acc, mult, shift):
+    """int8[..., positions, out_c] of a weighted operator from its accumulators."""
+    round_ = once if o.flags & L.ROUND_ONCE else requant
+    return sat(round_(acc, mult, shift) + o.out_zp, o.act_min, o.act_max).astype(np.int8)
+
+
+def logits_of(acc, mult, shift):
+    """Logits in Q12 nats."""
+    return sat(requant(acc, mult, shift), -(1 << 20), 1 << 20)
+
+
+def unweighted(o, x, other, table):
+    """Output of an operator without weights; other(), table(): its second input, its table."""
+    if o.kind in TWO_INPUTS:
+        return {L.ADD: add, L.MUL: mul, L.CONCAT: concat}[o.kind](o, x, other())
+    if o.kind == L.PAD:
+        return pad(o, x)
+    if o.kind == L.LUT:
+        return table()[x.astype(np.int64) + 128]
+    return pool(o, x)
 
 
 class Reading:
@@ -105,24 +148,16 @@ def accumulators(net, o, reading):
 
 def run(net, o, reading):
     """Runs one operator; writes its output, and the logits if it has the flag."""
-    x, y = net.input(o), net.output(o)
-    if o.weighted:
-        acc, f = accumulators(net, o, reading)
-        mult, shift = reading.scale(net, o)
-        scaled = once if o.flags & L.ROUND_ONCE else requant
-        out = scaled(acc, mult, shift - f) + o.out_zp
-        y[...] = sat(out, o.act_min, o.act_max).reshape(y.shape)
-        if o.flags & L.EMIT_LOGITS:
-            lmult, lshift = (v.astype(np.int64) for v in net.logit_scale(o))
-            net.logits()[...] = sat(requant(acc, lmult, lshift - f), -(1 << 20), 1 << 20)[0]
-    elif o.kind in TWO_INPUTS:
-        y[...] = {L.ADD: add, L.MUL: mul, L.CONCAT: concat}[o.kind](o, x, net.input2(o))
-    elif o.kind == L.PAD:
-        y[...] = pad(o, x)
-    elif o.kind == L.LUT:
-        y[...] = net.table(o)[x.astype(np.int64) + 128]
-    else:
-        y[...] = pool(o, x)
+    y = net.output(o)
+    if not o.weighted:
+        y[...] = unweighted(o, net.input(o), lambda: net.input2(o), lambda: net.table(o))
+        return
+    acc, f = accumulators(net, o, reading)
+    mult, shift = reading.scale(net, o)
+    y[...] = scaled(o, acc, mult, shift - f).reshape(y.shape)
+    if o.flags & L.EMIT_LOGITS:
+        lmult, lshift = (v.astype(np.int64) for v in net.logit_scale(o))
+        net.logits()[...] = logits_of(acc, lmult, lshift - f)[0]
 
 
 def check(net, o):
@@ -172,8 +207,7 @@ def forward(net, first, last, reading):
     logits = net.logits()
     if not o.flags & L.EMIT_LOGITS:
         q = net.output(o).reshape(-1).astype(np.int64) - o.out_zp
-        scaled = requant(q, int(net.words[L.LOGIT_MULT]), int(net.words[L.LOGIT_SHIFT]))
-        logits[...] = sat(scaled, -(1 << 20), 1 << 20)
+        logits[...] = logits_of(q, int(net.words[L.LOGIT_MULT]), int(net.words[L.LOGIT_SHIFT]))
     return int(np.argmax(logits))
 
 

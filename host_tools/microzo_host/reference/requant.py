@@ -1,5 +1,7 @@
 """Requantization and the small roundings (SPEC.md, 1.2). Everything is exact in int64."""
 
+import math
+
 import numpy as np
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
@@ -40,8 +42,14 @@ def once(acc, mult, shift):
     return np.where(31 - shift > 62, 0, y)
 
 
-def multiplier(eff):
-    """(mult, shift) of an effective scale, a positive float (SPEC.md, 1.2)."""
-    m, e = np.frexp(float(eff))
-    mult = round(float(m) * (1 << 31))
-    return (mult >> 1, int(e) + 1) if mult == 1 << 31 else (mult, int(e))
+def multiplier(scale):
+    """(mult, shift) of a positive real scale (SPEC.md, 1.2); below 2^-32 they are 0."""
+    mantissa, exponent = math.frexp(scale)
+    mult = round(mantissa * (1 << 31))
+    if mult == 1 << 31:
+        mult, exponent = 1 << 30, exponent + 1
+    if exponent < -31:
+        return 0, 0
+    if exponent > 30:
+        raise ValueError(f"scale {scale} is beyond 2^30: check the network's weights")
+    return mult, exponent

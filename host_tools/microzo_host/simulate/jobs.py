@@ -13,7 +13,6 @@ from ..data import datasets
 from . import networks
 
 ADAPT_SEED, TEST_SEED = 1000, 500  # of the corruptions' random numbers
-CLEAN = "clean"  # no corruption: only to see whether a recipe does harm
 ZERO_SHOT = "zero_shot"  # no training
 
 
@@ -74,6 +73,6 @@ def _test_of(data, corruption, severity, count):
 
 
 def _corrupt(job, images, seed):
-    if job.corruption == CLEAN:
+    if job.corruption == networks.CLEAN:
         return images
     return networks.shifts(job.data).apply(job.corruption, images, job.severity, seed)

@@ -19,6 +19,7 @@ NAMES = {"mnist": "demo", "fashion": "demo", "cifar10": "resnet8", "keywords": "
 FILES = {"cifar10": "resnet8_cifar10_int8.tflite", "keywords": "kws_int8.tflite"}
 # Mild ones: the maps' values lie close together, so that noise of any level ends at chance.
 KEYWORD_SHIFTS = (("contrast", 5), ("brightness", 2), ("stripe", 1))
+CLEAN = "clean"  # no corruption: only to see whether a recipe does harm
 CALIBRATION = 512  # clean images of the pre-training split
 
 
@@ -43,6 +44,17 @@ def shifts(data):
     return colour_corruptions if data == "cifar10" else corruptions
 
 
+def shift(text, data):
+    """(corruption, severity) of NAME or NAME:SEVERITY."""
+    name, _, severity = text.partition(":")
+    known = shifts(data).NAMES
+    if name not in (*known, CLEAN):
+        raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(known)}")
+    if severity not in ("", *"12345"):
+        raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")
+    return name, int(severity or 3)
+
+
 def reporting(data):
     """(name, severity) of the corruptions that are reported."""
     return KEYWORD_SHIFTS if data == "keywords" else shifts(data).REPORTING
@@ -55,9 +67,7 @@ def model_bytes(data):
     if data not in FILES:
         return modelfile.pack(quantize.quantize(demonet.pretrained(data), images))
     digest = hashlib.sha256(source(data).read_bytes() + images.tobytes())
-    for part in (
-        "importers/*.py", "model/quantize.py", "model/file.py", "reference/intforward.py",
-    ):  # fmt: skip
+    for part in ("importers/*.py", "model/*.py", "reference/*.py"):
         for path in sorted(pathlib.Path(importers.__file__).parents[1].glob(part)):
             digest.update(path.read_bytes())
     kept = _folder() / f"{data}-{digest.hexdigest()[:12]}.safetensors"

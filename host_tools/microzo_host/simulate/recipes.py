@@ -5,7 +5,13 @@ import json
 import microzo
 from microzo.methods import method
 
+from .. import recipefile
 from ..report.settings import rows, settings_text
+
+
+def read(name):
+    """A recipe by name (stages of several: realign+head), or from a .json file."""
+    return recipefile.read(name) if name.endswith(".json") else recipe_of(name)
 
 
 def recipe_of(name):

@@ -12,12 +12,12 @@ def stages(model, which, layers="auto"):
     made = microzo.recipe("pmt")
     made["split"] = which
     found = program.resolve(model, made, layers, 256, True, None, None, True)["stages"]
-    return [(s["kind"], s["ops"] if s["kind"] == "spsa" else s["conv"]) for s in found]
+    return [(s["kind"], s["ops"]) for s in found]
 
 
 def test_the_block_threshold(model):
-    assert stages(model, 1) == [("spsa", [0, 4]), ("node", 1), ("node", 2)]
-    assert stages(model, 0, [1, 2]) == [("node", 1), ("node", 2)]
+    assert stages(model, 1) == [("spsa", [0, 4]), ("node", [1]), ("node", [2])]
+    assert stages(model, 0, [1, 2]) == [("node", [1]), ("node", [2])]
     assert stages(model, 4) == [("spsa", [0, 1, 2, 4])]
 
 
