@@ -13,7 +13,8 @@ TOOLS = place.CLONE / "boards" / "tools"
 
 
 def tool(name, *args):
-    env = dict(os.environ)
+    folders = (str(place.CLONE / name) for name in ("device", "host_tools"))
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join(folders))
     env.setdefault("MPY", "build/micropython-1.25.0")
     command = [sys.executable, TOOLS / name, *map(str, args)]
     done = subprocess.run(command, cwd=place.CLONE, env=env, capture_output=True, text=True)
