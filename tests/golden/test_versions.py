@@ -25,9 +25,8 @@ TREES = [
     *os.environ.get("MICROZO_TREES", "").split(),
     *map(str, sorted((place.CLONE / "build").glob("micropython-1.*[0-9]"))),
 ]
-TREES = [
-    tree for tree in TREES if pathlib.Path(tree) != place.CLONE / os.environ.get("MPY", IN_USE)
-]
+IN_USE = place.CLONE / os.environ.get("MPY", "build/micropython-1.25.0")
+TREES = [tree for tree in TREES if pathlib.Path(tree) != IN_USE]
 UNIX_PORT = """. boards/tools/build_env.sh
 make_mpy ports/unix VARIANT=standard BUILD="$root/$OBJDIR/unix-stock" FROZEN_MANIFEST= \
     MICROPY_PY_FFI=0 MICROPY_PY_BTREE=0 MICROPY_PY_SSL=0 MICROPY_SSL_MBEDTLS=0
