@@ -25,7 +25,7 @@ KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 packages-xtensa python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
+  firmware firmware-all firmware-pico build demo check test test-full test-packages accuracy study study-quick study-packages \
   bench size size-diff dist repl board lint generated clean
 
 help: ## Lists these targets
@@ -94,6 +94,13 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 	  $(EXTRA_C_MODULES) --outputs build/firmware/virt-rv32-256K-usermod.elf -- \
 	  boards/tools/build_firmware.sh $(OTHER_BOARDS)
 
+firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, from Debian's packages
+	@$(STEP) 1/7 "Pico packages" --inputs boards/tools/packages.sh -- boards/tools/packages.sh $(PYTHON) cmake
+	@$(STEP) 3/7 "Pico sources" --inputs boards/tools/fetch_pico.py --outputs build/pico-sources/mbedtls -- \
+	  $(PYTHON) boards/tools/fetch_pico.py build/pico-sources
+	@$(STEP) 7/7 "Pico firmware" $(KEY) --inputs boards/tools --outputs build/firmware/rpi-pico-stock.uf2 -- \
+	  boards/tools/build_pico.sh RPI_PICO
+
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
@@ -110,7 +117,7 @@ check: lint host-lib test-packages ## Lint and the fast tests, about a minute: b
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 build test-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
