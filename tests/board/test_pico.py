@@ -1,5 +1,6 @@
 """A Raspberry Pi Pico: MicroPython's own firmware in an emulator of RP2040, our native module."""
 
+import ast
 import importlib.util
 import os
 
@@ -9,7 +10,9 @@ import small
 import microzo
 from microzo_host.board import info as board_info
 from microzo_host.board import pico, push
+from microzo_host.board.emulator import Board
 from microzo_host.board.link import Link
+from microzo_host.plan import ram as ramplan
 
 pytestmark = [
     pytest.mark.slow,
@@ -42,3 +45,18 @@ def test_training_gives_the_hosts_bits_and_leaves_a_journal(tmp_path, capsys):
     exec(TRAIN.format(f"{tmp_path}/"), {})
     assert said[-2:] == ["_microzo", capsys.readouterr().out.split()[-1]]
     assert microzo.kernels().__name__ == "microzo_host.native"
+
+
+def test_the_plan_knows_the_heap(model_path):
+    """The room that `microzo plan --board RPI_PICO` sees is what is free there, within 2 %."""
+    code = "import gc\ngc.collect()\nprint(gc.mem_free())"
+    with Board() as emulated:
+        free = ast.literal_eval(emulated.exec(code).strip())
+    with pico.Pico({"a": b"1"}) as board, Link(board.port, reset=False) as link:
+        there = ast.literal_eval(link.exec(code, timeout=300).strip())
+    recipe = microzo.recipe("spsa")
+    rooms = [
+        ramplan.room(microzo.load(model_path), recipe, ram, False)
+        for ram in (256 << 10, ramplan.BOARDS["RPI_PICO"].ram)
+    ]
+    assert abs(free - (rooms[0] - rooms[1]) - there) < 0.02 * there
