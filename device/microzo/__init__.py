@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Dataset": "data.sources",
-    "ArrayData": "data.sources",
+    "ArrayData": "data.in_memory",
     "Trainer": "train.trainer",
     "resume": "train.trainer",
     "replay": "train.replay",

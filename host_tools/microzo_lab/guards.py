@@ -12,7 +12,7 @@ import json
 import click
 
 import microzo
-from microzo.train import guard
+from microzo.train import free_guard, guard
 from microzo_host.cli.group import SeveralValues
 from microzo_host.simulate import jobs, networks, recipes
 
@@ -42,7 +42,7 @@ def score(job, stages):
             pass
     index = range(job.samples)
     labels = guard.Guard(model, data, index, [int(label) for label in y], 0, job.samples)
-    free = guard.FreeGuard(model, data, index)
+    free = free_guard.FreeGuard(model, data, index)
     return Score(labels.score(), free.score(), 100 * float(jobs.right(job, model).mean()))
 
 

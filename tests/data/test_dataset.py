@@ -5,6 +5,7 @@ import pytest
 
 import microzo
 from microzo.data import draw as sampling
+from microzo.data.order import Order
 
 
 def save(folder, name, array):
@@ -166,7 +167,7 @@ def test_draw_of_large_data_is_spread():
 
 
 def test_order_visits_all_once_a_pass():
-    order = sampling.Order(microzo.kernels(), 30, 5)
+    order = Order(microzo.kernels(), 30, 5)
     passes = [[order.at(g) for g in range(30 * e, 30 * e + 30)] for e in range(3)]
     assert all(sorted(p) == list(range(30)) for p in passes)
     assert passes[0] != passes[1] != passes[2]

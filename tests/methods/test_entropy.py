@@ -8,7 +8,7 @@ import microzo
 from microzo.journal import record
 from microzo.kernel import python as pykernels
 from microzo.net import words as L
-from microzo.train.guard import FreeGuard
+from microzo.train.free_guard import FreeGuard
 from microzo.zo import confidence
 from microzo_host import native
 from microzo_host import reference as oracle

@@ -7,7 +7,7 @@ stage began, to bring that back, to save checkpoints. Guards (guard.py) say whet
 from ..data import cache
 from ..journal import record
 from ..methods import make
-from .guard import FreeGuard, Guard
+from .guard import Guard
 from .health import Health
 from .position import Position, score_record
 from .progress import Step
@@ -222,6 +222,8 @@ class Engine:
         spec = self.at.spec()
         samples = self._samples
         if spec["guard"] == "free":
+            from .free_guard import FreeGuard
+
             return FreeGuard(self.run.model, samples.data, samples.index)
         program = self.run.program
         held = spec["guard"] == "held" and program["train"] < program["samples"]

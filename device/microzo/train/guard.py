@@ -47,33 +47,3 @@ class Guard:
             correct += k.forward(m.plan, m.blob, m.state, m.arena, 0, m.ops, 0) == label
             loss += k.loss(m.plan, m.arena, label, self._no_error) >> 4
         return Score(correct, loss, self._hi - self._lo)
-
-
-class FreeGuard:
-    """score() without labels: a stage is kept if the predictions came to say more of their
-    samples.
-
-    That is the mutual information of sample and class: confident and diverse. Entropy alone would
-    reward a model that gives one class to all. The criterion is that of information maximization;
-    its use as a guard is ours.
-    """
-
-    def __init__(self, model, data, index):
-        from ..zo.confidence import Confidence
-
-        self._model = model
-        self._data = data
-        self._index = index
-        self._sample = bytearray(model.sample_len)
-        self._confidence = Confidence(model)
-
-    def score(self):
-        m = self._model
-        confidence = self._confidence
-        confidence.clear()
-        for i in self._index:
-            self._data.read_into(i, self._sample)
-            m.input(self._sample)
-            m.forward()
-            confidence.take()
-        return Score(confidence.information(), confidence.total // confidence.count)

@@ -40,14 +40,20 @@ class Request:
 def memory_of(model, request, samples, labelled, cache):
     """The MemoryPlan of a run on so many samples, before anything is allocated."""
     from ..net.tables import MemoryPlan
-    from ..recipes import names
 
-    names.check(request.recipe)
-    names = None
+    _check(request.recipe)
     _load_code(request.recipe["stages"])
     room = _room(model, request)
     program, needed = _resolve(model, request, samples, labelled, None, room)
     return MemoryPlan(needed, cache, program["notes"])
+
+
+def _check(recipe):
+    """Apart, as are all functions that use planning code: in a frame that lives on, a stale slot
+    would keep that code."""
+    from ..recipes import names
+
+    names.check(recipe)
 
 
 def _load_code(stages):
@@ -57,7 +63,7 @@ def _load_code(stages):
     for stage in stages:
         modules += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":
-            modules.append("zo.confidence")
+            modules.append("train.free_guard")
     forget_declarations()
     leave("recipes")
     for name in modules:
@@ -88,10 +94,7 @@ def _resolve(model, request, total, labelled, steps, room):
 
 def start(model, request, data, steps):
     """(Run, store) of a new run: program, state, arena, buffers, journal."""
-    from ..recipes import names
-
-    names.check(request.recipe)
-    names = None
+    _check(request.recipe)
     request, notes = _pick(model, request, data)
     _load_code(request.recipe["stages"])
     room = _room(model, request)

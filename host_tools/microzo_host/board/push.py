@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 from .. import place
+from . import fold
 from . import info as board_info
 
 ROOT = place.CLONE
@@ -49,11 +50,13 @@ def _tree(folder, pattern):
 
 def _compiled(folder):
     """{name.mpy: bytes} of the sources of a folder."""
-    files = {}
+    files, constants = {}, fold.constants(folder)
     with tempfile.TemporaryDirectory() as temporary:
-        for name in _tree(folder, "*.py"):
-            out = pathlib.Path(temporary, "out.mpy")
-            compile_mpy(folder / name, out, f"microzo/{name}")
+        short, out = pathlib.Path(temporary, "in.py"), pathlib.Path(temporary, "out.mpy")
+        for name, source in _tree(folder, "*.py").items():
+            module = name.removesuffix(".py").replace("/", ".")
+            short.write_text(fold.folded(source.decode(), module, constants))
+            compile_mpy(short, out, f"microzo/{name}")
             files[name.removesuffix(".py") + ".mpy"] = out.read_bytes()
     return files
 

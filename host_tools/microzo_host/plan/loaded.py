@@ -22,7 +22,7 @@ def modules(stages):
     for stage in stages:
         names += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":
-            names.append("zo.confidence")
+            names.append("train.free_guard")
     return _closure(names)
 
 

@@ -29,6 +29,7 @@ STACK_USED = 6328  # deepest use while training
 HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the rest
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
+MODULE = 240  # heap of a module's object, names and place in its package
 RUNNING = 7000  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
 
@@ -197,7 +198,7 @@ def _code(names):
         t[len(push.PACKAGE_TARGET) + 1 :].split(".")[0].replace("/", "."): len(d)
         for t, d in push.package_files().items()
     }
-    return int(CODE_FACTOR * sum(files.get(name, 0) for name in names))
+    return int(CODE_FACTOR * sum(files.get(name, 0) for name in names)) + MODULE * len(names)
 
 
 def _native():
