@@ -4,11 +4,6 @@
 . boards/tools/build_env.sh
 source=${SOURCE:-native_modules/microzo}
 out=${OUT:-build/natmod}
-if [ ! -f "$source/Makefile" ]; then
-    echo "* $source/Makefile is not there yet: skipped"
-    exit 0
-fi
-
 build() { # ARCH PART OBJECTS
     rm -rf "$3"  # its names do not follow api.h
     make $jobs -C "$source" ARCH="$1" PART="$2" MPY_DIR="$(cd "$MPY" && pwd)" \
@@ -20,6 +15,10 @@ for arch in "$@"; do
     objects=$root/${OBJECTS:-$OBJDIR}/natmod-$arch
     mkdir -p "$out/$arch"
     rm -rf "$out/$arch"/_microzo*.mpy "$objects-gradient"
+    if [ "$arch" = xtensawin ]; then
+        export XTENSA_GNU_CONFIG="$root/build/xtensa/le.so"
+        [ -f "$XTENSA_GNU_CONFIG" ] || boards/tools/build_xtensa_plugin.sh "$XTENSA_GNU_CONFIG"
+    fi
     case $arch in
     armv7* | rv32*)
         build "$arch" core "$objects"

@@ -1,12 +1,14 @@
-# The kernels for CPython: make -f host.mk OUT=<folder> [SANITIZE=1]
-# On x86-64 they are there twice, for any processor and for those with AVX2; the library chooses when
-# it is loaded, so it may move between machines.
+# The kernels for CPython: make -f host.mk OUT=<folder> [PYTHON=<interpreter>] [SANITIZE=1]
+# gives _native.abi3.so there, an extension for any CPython from 3.11 on.
+# On x86-64 the kernels are there twice, for any processor and for those with AVX2; the module chooses
+# when it is loaded, so it may move between machines.
 HERE := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))
 include $(HERE)sources.mk
 
 OUT ?= build/host
 CC ?= cc
 OBJCOPY ?= objcopy
+PYTHON ?= python3
 WARN = -std=c99 -Wall -Wextra -Wpedantic -Werror
 ifeq ($(SANITIZE),1)
 TUNE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -21,13 +23,18 @@ SOURCES = host_kernels.c $(addprefix kernels/,$(MICROZO_KERNELS))
 FLAGS = $(WARN) $(TUNE) -fPIC -fvisibility=hidden -I$(HERE)kernels
 VARIANTS = $(HOST_VARIANTS:%=$(OUT)/obj/%.o)
 
-$(OUT)/libmicrozo.so: $(OUT)/obj/host_shell.o $(VARIANTS)
+PYTHON_INCLUDE := $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+ifeq ($(wildcard $(PYTHON_INCLUDE)/Python.h),)
+$(error $(PYTHON) has no Python.h: install its headers (Debian: python3-dev))
+endif
+
+$(OUT)/_native.abi3.so: $(OUT)/obj/host_shell.o $(VARIANTS)
 	$(CC) $(TUNE) -shared -o $@.part $^
 	mv $@.part $@
 
 $(OUT)/obj/host_shell.o: $(HERE)host_shell.c $(HERE)host.mk $(HERE)sources.mk
 	@mkdir -p $(dir $@)
-	$(CC) $(FLAGS) $(if $(filter avx2,$(HOST_VARIANTS)),-DMZ_WITH_AVX2) -MMD -MP -c -o $@ $<
+	$(CC) $(FLAGS) -isystem $(PYTHON_INCLUDE) $(if $(filter avx2,$(HOST_VARIANTS)),-DMZ_WITH_AVX2) -MMD -MP -c -o $@ $<
 
 # The objects of a variant become one, of which only its table is seen from outside.
 define variant

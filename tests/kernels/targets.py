@@ -51,7 +51,7 @@ class LocalBaseline(Local):
         try:
             return super().run(cases)
         finally:
-            self.module.vectors()
+            self.module.vectors(True)
 
 
 def parse(text, count):

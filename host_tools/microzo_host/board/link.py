@@ -18,6 +18,7 @@ import serial.tools.list_ports
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
+from .. import place
 from .errors import BoardError, LinkError, ScriptError
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
@@ -157,7 +158,8 @@ def find_port(port):
         return port
     usb = [device for device, _, is_usb in ports() if is_usb]
     if not usb:
-        raise LinkError("no board found: plug one in, or start the emulated one by `make board`")
+        start = place.cure("make board", "start an emulated one by `microzo emulator`")
+        raise LinkError(f"no board found: plug one in, or {start}")
     if len(usb) > 1:
         raise LinkError(f"{len(usb)} boards found: choose one of {', '.join(usb)}")
     return usb[0]

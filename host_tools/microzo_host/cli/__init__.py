@@ -10,8 +10,7 @@ from .group import Commands
 
 COMMANDS = (
     "quantize import show encode compare plan push run pull eval replay simulate demo boards "
-    "emulator doctor "
-    "romfs"
+    "emulator doctor romfs examples"
 ).split()
 
 MODULES = {name: f"{__name__}.{name}" for name in COMMANDS}
