@@ -7,7 +7,7 @@
 #include "py/runtime.h"
 #endif
 
-#include "kernels/api.h"
+#include "kernels/shared.h"
 
 // The entries of this module: all, or those of one of two native modules.
 #if defined(MZ_PART_CORE)
@@ -17,6 +17,17 @@
 #else
 #define ENTRIES MZ_API
 #endif
+
+#if defined(MZ_PART_CORE) || defined(MZ_PART_GRADIENT)
+// A function of the first module, behind which the second finds what it borrows.
+typedef struct {
+    mp_obj_fun_builtin_var_t function;
+    uint32_t mark;
+    const mz_shared_t *shared;
+} lender_t;
+#endif
+
+#if !defined(MZ_PART_GRADIENT)
 
 // A bare string, not MP_ERROR_TEXT: the kernels do not know MicroPython's compression.
 static void raise_status(int32_t status) {
@@ -88,19 +99,7 @@ static void collect_buffer(mp_obj_t object, mp_uint_t access, mz_arg_t *arg) {
     }
 }
 
-#define INDEX(name, signature, function) INDEX_##name,
-enum { ENTRIES(INDEX) };
-
-#define ROW(name, signature, function) { signature, function },
-static const struct {
-    const char *signature;
-    mz_entry_t entry;
-} api[] = { ENTRIES(ROW) };
-
-// Arguments in the order of DEFINE's functions: those are but a jump with an index.
-static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
-    const char *signature = api[index].signature;
-    (void)n_args;
+static mp_obj_t run(const char *signature, mz_entry_t entry, const mp_obj_t *objects) {
     mz_arg_t args[MZ_MAX_ARGS];
     for (int32_t i = 0; signature[i]; ++i) {
         switch (signature[i]) {
@@ -115,11 +114,32 @@ static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
                 break;
         }
     }
-    int32_t result = mz_invoke(signature, api[index].entry, args);
+    int32_t result = mz_invoke(signature, entry, args);
     if (result < 0) {
         raise_status(result);
     }
     return MP_OBJ_NEW_SMALL_INT(result);
+}
+
+#endif
+
+#define INDEX(name, signature, function) INDEX_##name,
+enum { ENTRIES(INDEX) };
+
+#define ROW(name, signature, function) { signature, function },
+static const struct {
+    const char *signature;
+    mz_entry_t entry;
+} api[] = { ENTRIES(ROW) };
+
+// Arguments in the order of DEFINE's functions: those are but a jump with an index.
+static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
+    (void)n_args;
+    #if defined(MZ_PART_GRADIENT)
+    return mz_shared->run(api[index].signature, api[index].entry, objects);
+    #else
+    return run(api[index].signature, api[index].entry, objects);
+    #endif
 }
 
 #define DEFINE(name, signature, function) \
@@ -135,9 +155,37 @@ ENTRIES(DEFINE)
 #define STORE(name, signature, function) \
     mp_store_global(MP_QSTR_##name, MP_OBJ_FROM_PTR(&microzo_##name##_obj));
 
+#if defined(MZ_PART_CORE)
+
+static const mz_shared_t shared = { mz_need, mz_net_from, mz_layer_at, run };
+static const lender_t lender = {
+    { { &mp_type_fun_builtin_var }, MP_OBJ_FUN_MAKE_SIG(0, 0, false), { microzo_version } }, MZ_SHARED_MARK,
+    &shared,
+};
+
+#elif defined(MZ_PART_GRADIENT)
+
+static void borrow(void) {
+    mp_obj_t core = mp_import_name(MP_QSTR__microzo, mp_const_none, MP_OBJ_NEW_SMALL_INT(0));
+    mp_obj_t version = mp_load_attr(core, MP_QSTR_version);
+    const lender_t *lender = MP_OBJ_TO_PTR(version);
+    if (mp_obj_get_type(version) != &mp_type_fun_builtin_var || lender->mark != MZ_SHARED_MARK) {
+        mp_raise_ValueError("_microzo_grad.mpy belongs to another _microzo.mpy: push both");
+    }
+    mz_shared = lender->shared;
+}
+
+#endif
+
 mp_obj_t mpy_init(mp_obj_fun_bc_t *self, size_t n_args, size_t n_kw, mp_obj_t *args) {
     MP_DYNRUNTIME_INIT_ENTRY
+    #if defined(MZ_PART_GRADIENT)
+    borrow();
+    #endif
     ENTRIES(STORE)
+    #if defined(MZ_PART_CORE)
+    mp_store_global(MP_QSTR_version, MP_OBJ_FROM_PTR(&lender));
+    #endif
     MP_DYNRUNTIME_INIT_EXIT
 }
 

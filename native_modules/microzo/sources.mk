@@ -16,6 +16,7 @@ MICROZO_HOT_FLAGS = -O2 -fno-schedule-insns
 MICROZO_COLD_FLAGS = -fno-tree-vrp -fno-move-loop-invariants
 # One region for registers makes them smaller and no slower on Thumb-2; Cortex-M0+ spills with it.
 MICROZO_THUMB2_FLAGS = -fira-region=one
-# What a second native module has that takes the gradients (PART=gradient), and needs besides.
+# What a second native module has that takes the gradients (PART=gradient), and needs besides; shared.c
+# is its alone.
 MICROZO_GRADIENT = entry_grad.c gradient.c wgrad.c
-MICROZO_SHARED = base.c entry.c layer.c status.c window.c
+MICROZO_SHARED = base.c shared.c window.c
