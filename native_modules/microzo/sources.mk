@@ -1,5 +1,5 @@
 # The kernel files, for every shell.
-MICROZO_KERNELS = add.c base.c columns.c concat.c conv.c crc.c dense.c dwconv.c entry.c entry_grad.c \
+MICROZO_KERNELS = add.c base.c clip.c columns.c concat.c conv.c crc.c dense.c dwconv.c entry.c entry_grad.c \
 	entry_net.c entry_node.c entry_stats.c entry_tools.c entry_train.c gradient.c layer.c loss.c mean.c mul.c \
 	net.c node.c output.c pack.c patches.c pad.c pass.c pool.c realign.c requant.c rng.c stats.c status.c \
 	update.c wgrad.c window.c
@@ -19,4 +19,4 @@ MICROZO_THUMB2_FLAGS = -fira-region=one
 # What a second native module has that takes the gradients (PART=gradient), and needs besides; shared.c
 # is its alone.
 MICROZO_GRADIENT = entry_grad.c gradient.c wgrad.c
-MICROZO_SHARED = base.c shared.c window.c
+MICROZO_SHARED = clip.c shared.c window.c

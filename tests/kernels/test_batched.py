@@ -15,7 +15,7 @@ from microzo.net import arena as planner
 from microzo.net import words as L
 from microzo_host import reference as oracle
 from microzo_host.model import fields
-from microzo_host.model.file import Op, constant_size
+from microzo_host.model.file import DILATIONS, Op, constant_size
 from microzo_host.reference import batch
 from microzo_host.reference.requant import once, requant
 
@@ -27,6 +27,9 @@ def host_op(net, i):
     """Operator i as the host has it."""
     record = net.plan[L.op_base(i) : L.op_base(i + 1)]
     op = Op(f"op{i}", **{name: record[word] for name, word in fields.VALUES.items()})
+    for name, (word, kinds) in fields.SHARED.items():
+        if op.kind in kinds:
+            setattr(op, name, max(record[word], 1) if name in DILATIONS else record[word])
 
     def values(form, field, count, shape=-1):
         array = struct.unpack_from(f"<{count}{form}", net.blob, record[fields.ARRAYS[field]])

@@ -4,6 +4,8 @@ Native code takes one block of the heap and cannot be freed: it comes with the f
 a run's buffers (train/start.py).
 """
 
+from .. import forget
+
 
 def load(name):
     """__getattr__ of _microzo; its entries are in _microzo from then on."""
@@ -18,4 +20,6 @@ def load(name):
     for entry in dir(_microzo_grad):
         if entry[0] != "_":
             setattr(_microzo, entry, getattr(_microzo_grad, entry))
+    del _microzo.__getattr__
+    forget("kernel.gradients")
     return getattr(_microzo_grad, name)

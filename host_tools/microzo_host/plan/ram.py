@@ -161,7 +161,7 @@ def _heap(ram):
 def _fixed(model, recipe, romfs):
     return {
         "interpreter and script": BOOT,
-        "native module": _native(),
+        "native module": _native(recipe["stages"]),
         "package": _code(loaded.modules(recipe["stages"])),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
@@ -175,7 +175,7 @@ def _flash(model, path, program, needs, romfs):
     state = checkpoint.HEADER_LEN + needs["trained values"]
     return {
         "package": sum(map(len, push.package_files().values())),
-        "native module": chosen.stat().st_size if chosen else 0,
+        "native module": sum(len(d) for _, d in push.with_second(chosen)) if chosen else 0,
         "model in ROMFS" if romfs else "model": size,
         "adapted model": size,
         "journal": work.journal_bytes(model.plan, program, len(json.dumps(program))),
@@ -201,10 +201,16 @@ def _code(names):
     return int(CODE_FACTOR * sum(files.get(name, 0) for name in names)) + MODULE * len(names)
 
 
-def _native():
-    """Heap of the loaded native module of the emulated board; others differ a little."""
+def _native(stages):
+    """Heap of the native module of the emulated board, and of the second one if a stage takes
+    gradients; other boards differ a little."""
     chosen = board_info.choose_module(session.BOARD, push.built_modules())
-    return chosen.stat().st_size + NATIVE_EXTRA if chosen else 0
+    if not chosen:
+        return 0
+    sizes = [len(data) for _, data in push.with_second(chosen)]
+    if not any(method(stage["kind"]).takes_gradients for stage in stages):
+        sizes = sizes[:1]
+    return sum(sizes) + NATIVE_EXTRA * len(sizes)
 
 
 def _cache(model, program, room, passing):
