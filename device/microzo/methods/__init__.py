@@ -23,6 +23,8 @@ def forget_declarations():
         if name.startswith("microzo.methods."):
             if declares or hasattr(sys.modules[name], "METHOD"):
                 forget(name[len("microzo.") :])
+    for name in ("net.trainable", "zo.settings"):  # what only they use
+        forget(name)
 
 
 def make(run, spec, seed):
