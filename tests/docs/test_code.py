@@ -45,9 +45,11 @@ def test_the_page_runs(page, folder):
 
 
 def test_pages_with_code_are_tested():
-    """import-your-model's needs PyTorch and Keras; test_import_docs runs its commands."""
+    """import-your-model's needs PyTorch and Keras; test_import_docs runs its commands, and
+    tests/importers/test_howto.py the pages of other tools."""
     pages = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "howto").glob("*.md")]
     with_code = {
         page.relative_to(DOCS).as_posix() for page in pages if "```python" in page.read_text()
     }
-    assert with_code == {*PAGES, "howto/import-your-model.md"}
+    others = {f"howto/{name}.md" for name in ("keras", "pytorch", "scikit-learn", "edge-impulse")}
+    assert with_code == {*PAGES, "howto/import-your-model.md", *others}

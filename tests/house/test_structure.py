@@ -29,7 +29,7 @@ LATE_BY_NAME = {"microzo", "microzo.methods", "microzo.train.start"}
 # Attributes of objects that are not ours: NumPy, ctypes, functions, littlefs, click, PyTorch.
 NOT_OURS = {
     "writeable", "restype", "argtypes", "__name__", "__qualname__", "__module__", "__doc__",
-    "buffer", "exit_code", "momentum",
+    "__getattr__", "buffer", "exit_code", "momentum",
 }  # fmt: skip
 
 both = pytest.mark.parametrize("tree", TREES)

@@ -1,4 +1,4 @@
-"""CONV_2D in groups: depthwise where each group is a channel, else a convolution a group."""
+"""CONV_2D, also in groups: depthwise where each group is a channel, else a convolution a group."""
 
 import numpy as np
 
@@ -12,7 +12,19 @@ from .problems import Unsupported
 MOST = 64  # groups; each takes three operators
 
 
-def conv(lowering, node, shape, weight_shape):
+def convolution(lowering, node):
+    """CONV_2D; the pads of a PAD before it are taken over."""
+    weight = lowering.tensor(node.inputs[1])
+    shape = weighted.image(lowering, node.inputs[0])
+    if len(weight.shape) != 4:
+        raise Unsupported(f"has weights of shape {weight.shape} (use a 2-D convolution)")
+    if weight.shape[3] != shape[2]:
+        _in_groups(lowering, node, shape, weight.shape)
+        return
+    weighted.windowed(lowering, node, L.CONV, shape, weight.shape[1:3], weight.shape[0], 0)
+
+
+def _in_groups(lowering, node, shape, weight_shape):
     """A convolution whose weights read ``weight_shape[3]`` of the channels of ``shape``."""
     out_c, inside = weight_shape[0], weight_shape[3]
     groups = shape[2] // inside

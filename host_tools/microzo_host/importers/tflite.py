@@ -12,6 +12,7 @@ from . import (
     ends,
     finish,
     functions,
+    grouped,
     heads,
     reductions,
     tflite_file,
@@ -29,7 +30,7 @@ ONE_VALUE = (
 ).split()
 # By operator: (function, inputs it needs).
 HANDLERS = {
-    "CONV_2D": (weighted.conv, 2),
+    "CONV_2D": (grouped.convolution, 2),
     "DEPTHWISE_CONV_2D": (weighted.depthwise, 2),
     "FULLY_CONNECTED": (weighted.dense, 2),
     "BATCH_MATMUL": (weighted.matmul, 2),
@@ -133,7 +134,7 @@ def from_graph(graph, path, calib=None):
     heads.dense(model.ops[-1])
     if core.sigmoid and model.classes == 1:
         heads.two_classes(model)
-        lowering.sources += [None] * (len(model.ops) - len(lowering.sources))
+        lowering.sources.extend([None] * (len(model.ops) - len(lowering.sources)))
     finish.names(model, [short_name(graph, i) for i in lowering.sources])
     finish.limits(model, problems)
     problems.raise_if_any()

@@ -5,7 +5,7 @@ import numpy as np
 from microzo.net import words as L
 
 from ..model import network
-from . import dead, grouped, once, scales
+from . import dead, once, scales
 from .lowering import check_scales, hwc
 from .problems import Unsupported
 
@@ -13,18 +13,6 @@ ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
 SAME, VALID = 0, 1
 MAX_WEIGHTS = 1 << 24
 MOST = 65535  # cells of a window, a stride, a pad
-
-
-def conv(lowering, node):
-    """CONV_2D; the pads of a PAD before it are taken over."""
-    weight = lowering.tensor(node.inputs[1])
-    shape = image(lowering, node.inputs[0])
-    if len(weight.shape) != 4:
-        raise Unsupported(f"has weights of shape {weight.shape} (use a 2-D convolution)")
-    if weight.shape[3] != shape[2]:
-        grouped.conv(lowering, node, shape, weight.shape)
-        return
-    windowed(lowering, node, L.CONV, shape, weight.shape[1:3], weight.shape[0], 0)
 
 
 def depthwise(lowering, node):

@@ -312,8 +312,7 @@ def node_grad(plan, arena, op, shift, sums, grad):
 def patch_sums(plan, arena, seed, sample, patches, sums, products):
     refuse_overlap([arena, sums, products], [plan])
     net = Net(plan, None, None, arena)
-    seed, sample, number = integer(seed), integer(sample), integer(patches)
-    o = net.op(0)
+    o, seed, sample, number = net.op(0), integer(seed), integer(sample), integer(patches)
     require(o.kind == L.CONV, "operator 0 is no CONV")
     require(o.k_h <= o.in_h and o.k_w <= o.in_w and o.k <= 255, "the patches do not fit")
     check_seed(seed)
