@@ -126,7 +126,17 @@ def plan_fuzzed(rng, case):
     if case.function == "probe" and len(case.args[5].data) > 8:  # products of another plan
         data = case.args[5].data
         case = case.replaced(5, Buf(data[:8] + bytes(4) + data[12:], region=(0, 8)))
-    return case.replaced(0, spoil_words(rng, case.args[0], is_open))
+    return case.replaced(0, _without_rooms(spoil_words(rng, case.args[0], is_open)))
+
+
+def _without_rooms(buf):
+    """A CONV may write to its room, which the oracle leaves alone."""
+    words = struct.unpack_from(f"<{len(buf.data) // 4}i", buf.data)
+    data = bytearray(buf.data)
+    for o in range(L.HEADER_WORDS, len(words) - L.OP_WORDS + 1, L.OP_WORDS):
+        if words[o + L.KIND] == L.CONV:
+            struct.pack_into("<i", data, 4 * (o + L.ROOM_LEN), 0)
+    return Buf(bytes(data), buf.kind)
 
 
 def sources(seed):

@@ -156,7 +156,7 @@ KINDS = {
     "unix-pykernels": (UnixPort, "pykernels", 12),
     "board-usermod": (EmulatedBoard, "usermod", 50),
     "board-natmod": (EmulatedBoard, "natmod", 50),
-    "board-pykernels": (EmulatedBoard, "pykernels", 3),
+    "board-pykernels": (EmulatedBoard, "pykernels", 5),
 }
 if FULL:
     KINDS["unix-sanitize"] = (UnixPort, "sanitize", 20)
