@@ -69,8 +69,9 @@ def for_circuitpython(files):
 
 
 def compile_mpy(source, out, shown_name):
-    """Compile one .py to .mpy without native code, so that it fits every architecture."""
-    command = [mpy_cross(), "-s", shown_name, "-o", str(out), str(source)]
+    """Compile one .py to .mpy without native code, so that it fits every architecture, and without
+    line numbers, which take 4 KB of a board's heap."""
+    command = [mpy_cross(), "-O3", "-s", shown_name, "-o", str(out), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{source} does not compile: {done.stderr.strip().splitlines()[-1]}")

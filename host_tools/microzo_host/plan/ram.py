@@ -29,7 +29,7 @@ STACK_USED = 6328  # deepest use while training
 HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the rest
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
-MODULE = 240  # heap of a module's object, names and place in its package
+MODULE = 300  # heap of a module's object, names and place in its package
 RUNNING = 7000  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
 
