@@ -22,7 +22,7 @@ from mutant_table import MUTANTS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "device" / "microzo"
-_PATIENCE = 60  # seconds; all quick cases take about 5
+_PATIENCE = 180  # seconds; all quick cases take about 5
 
 
 def home(snippet):

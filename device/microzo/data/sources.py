@@ -6,6 +6,7 @@ unknown). Indices are 16-bit: at most 65535 samples. in_memory.py has samples in
 
 from .. import forget, misfit
 from ..board import files
+from ..net import words as L
 
 MOST = 65535
 
@@ -19,8 +20,6 @@ def check_count(n, what):
 def check_sample(name, shape, length, model):
     """ValueError unless the samples of an array of that shape, or of that many bytes if they are
     flat, fit the model."""
-    from ..net import words as L
-
     takes = tuple(model.plan[L.NET_IN_H : L.NET_IN_C + 1])
     # A flat sample has no order; (28, 28) is (28, 28, 1).
     other = len(shape) > 2 and [n for n in shape[1:] if n > 1] != [n for n in takes if n > 1]

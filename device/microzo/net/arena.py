@@ -227,10 +227,8 @@ def clear_runtime(plan):
 
 def name(plan, index):
     kind = plan[L.op_base(index) + L.KIND]
-    return "operator %d (%s)" % (
-        index,
-        L.KIND_NAMES[kind] if 0 < kind < len(L.KIND_NAMES) else "kind %d" % kind,
-    )
+    known = 0 < kind < len(L.KIND_NAMES)
+    return "operator %d (%s)" % (index, L.KIND_NAMES[kind] if known else "kind %d" % kind)
 
 
 def accumulator_bound(plan, o, f=0):

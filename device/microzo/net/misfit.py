@@ -1,5 +1,5 @@
-"""Samples and labels that do not fit: what else they could be taken for, and sentences that name the
-cure. Imported when something does not fit, and forgotten."""
+"""Sentences on samples and labels that do not fit: what they could be taken for, and the cure.
+Imported when something does not fit, and forgotten."""
 
 from . import words as L
 
@@ -117,6 +117,5 @@ def of_label(i, label, classes):
 def of_type(x):
     """TypeError: a Dataset of something that is no file."""
     return TypeError(
-        "Dataset takes names of .npy files, not %s: microzo.ArrayData(x, y) takes samples in memory"
-        % type(x)
+        "Dataset takes names of .npy files, not %s: microzo.ArrayData(x, y) takes arrays" % type(x)
     )

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
+from . import fold
 from . import info as board_info
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -32,6 +33,7 @@ def package_files(compiled=True):
     """{path on the board: bytes} of the device package, compiled to .mpy or as source."""
     folder = package_folder()
     sources = sorted(p for p in folder.rglob("*.py") if "__pycache__" not in p.parts)
+    constants = fold.constants(folder)
     files = {}
     with tempfile.TemporaryDirectory() as temporary:
         for source in sources:
@@ -40,8 +42,11 @@ def package_files(compiled=True):
             if not compiled:
                 files[target] = source.read_bytes()
                 continue
+            short = pathlib.Path(temporary, "in.py")
+            module = name.with_suffix("").as_posix().replace("/", ".")
+            short.write_text(fold.folded(source.read_text(), module, constants))
             out = pathlib.Path(temporary, "out.mpy")
-            compile_mpy(source, out, f"microzo/{name.as_posix()}")
+            compile_mpy(short, out, f"microzo/{name.as_posix()}")
             files[target.removesuffix(".py") + ".mpy"] = out.read_bytes()
     return files
 
