@@ -15,11 +15,18 @@ def distance(a, b):
     return last[-1]
 
 
+def near(name, names):
+    """The one of the names that `name` is a slip of, or None."""
+    name = str(name).lower()
+    ranked = sorted([(distance(name, other.lower()), other) for other in names])
+    if ranked and ranked[0][0] <= max(1, len(name) // 3):
+        return ranked[0][1]
+    return None
+
+
 def meant(name, names):
-    """ "did you mean ...?" with the nearest of the names if it is near, else all of them."""
-    name = str(name)
-    ranked = sorted([(distance(name.lower(), other), other) for other in names])
-    near, best = ranked[0]
-    if near <= max(1, len(name) // 3) or name and (name in best or best in name):
+    """'did you mean "..."?' with the name that is near, else all of them."""
+    best = near(name, names)
+    if best:
         return 'did you mean "%s"?' % best
     return "there are " + ", ".join(sorted(names))

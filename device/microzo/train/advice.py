@@ -3,8 +3,6 @@ Imported for that alone, and forgotten."""
 
 import sys
 
-from ..board.nearest import meant
-
 _OPTIONS = (
     "model recipe layers seed journal ram sync_every checkpoint_every board_id cache cache_file"
 ).split()
@@ -14,6 +12,8 @@ _LOOKS = 16  # samples that are looked at
 
 def misspelt(options):
     """TypeError: keyword arguments that Trainer does not have."""
+    from ..board.nearest import meant
+
     name = sorted(options)[0]
     return TypeError("Trainer has no %s: %s" % (name, meant(name, _OPTIONS)))
 

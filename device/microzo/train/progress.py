@@ -6,7 +6,7 @@ class Step:
 
     stage, step (from 1), steps; loss: mean cross-entropy of the step in nats, or None; accuracy:
     share of right answers in the samples of this step, or None where the step does not count them;
-    seconds: per step; warning: "" or a sentence (health.py).
+    seconds: per step, on average of the last ones; warning: "" or a sentence (health.py).
     """
 
     def __init__(self, stage, step, steps, loss_sum, count, correct, ms, warning):

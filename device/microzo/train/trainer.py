@@ -94,6 +94,10 @@ class Trainer:
         """The resolved recipe of the run, or None before it."""
         return None if self._engine is None else self._engine.run.program
 
+    @property
+    def finished(self):
+        return self._engine is not None and self._engine.at.finished
+
     def outcomes(self):
         """One line for every stage that is finished, then one for whatever was left out."""
         if self._engine is None:
@@ -217,7 +221,10 @@ class Trainer:
 
     @staticmethod
     def _loop(engine):
+        mean = 0  # ms a step, over the last ones
         while not engine.at.finished:
             begun = clock.now()
             if engine.advance():
-                yield engine.progress(clock.since(clock.now(), begun))
+                ms = clock.since(clock.now(), begun)
+                mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
+                yield engine.progress(mean)

@@ -50,6 +50,7 @@ def disk(model, case):
 def command(port, recipe, steps=None, **more):
     """The mpremote command line of a run, as a user types it; more: other settings of train.py."""
     settings = [] if recipe == "default" else [f"recipe = {recipe!r}"]
+    more.setdefault("lines", 0)  # every step: the demo has its own progress
     settings += [f"steps = {steps}"] if steps else []
     settings += [f"{name} = {value!r}" for name, value in more.items()]
     before = ["exec", "; ".join(settings)] if settings else []
