@@ -12,7 +12,7 @@ import gc
 import json
 
 import microzo
-from microzo.board import files
+from microzo.board import files, memory
 
 SETTINGS = {
     "model": "model.safetensors",
@@ -120,4 +120,6 @@ def main(settings, given):
     print("RESULT " + json.dumps(result))
 
 
-main(*chosen("read", SETTINGS, globals()))
+read = chosen("read", SETTINGS, globals())
+memory.free()  # what reading left on the stack would keep its code
+main(*read)

@@ -1,7 +1,7 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
 from .. import forget, leave
-from ..board import clock, files
+from ..board import clock, files, memory
 from ..board.memory import Compact
 from ..methods import forget_declarations
 from .engine import Engine, Samples
@@ -221,6 +221,7 @@ class Trainer:
 
     @staticmethod
     def _loop(engine):
+        memory.free()  # what beginning left on the stack would keep its code
         mean = 0  # ms a step, over the last ones
         while not engine.at.finished:
             begun = clock.now()
