@@ -132,11 +132,11 @@ size: natmod ## Code size of the native modules (ARCHS="x64 armv7emsp ...")
 size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD~3
 	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
 
-repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.cli emulator --core $(CORE) --repl
+repl: firmware natmod host-lib ## Opens the REPL of a board with microzo and the demo's files (leave with Ctrl-X; FRESH=1)
+	@$(LAB) -m microzo_host.cli emulator --core $(CORE) --demo $(if $(FRESH),--fresh) --repl
 
-board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.cli emulator --core $(CORE)
+board: firmware natmod host-lib ## Starts that board, prints its port for mpremote, until Ctrl-C
+	@$(LAB) -m microzo_host.cli emulator --core $(CORE) --demo $(if $(FRESH),--fresh)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .

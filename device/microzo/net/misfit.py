@@ -107,6 +107,8 @@ def of_label(i, label, classes):
     """ValueError: the label of sample i is no class of the model."""
     if label is None or label < 0:
         cure = "evaluation needs labels, microzo.Dataset(x, y)"
+    elif label == 65535:  # what a Dataset makes of them
+        cure = "a label in the file is negative or huge, they count from 0"
     else:
         cure = "labels count from 0, save y - 1 if yours count from 1"
     return ValueError(

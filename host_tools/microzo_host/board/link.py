@@ -18,6 +18,7 @@ import serial.tools.list_ports
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
+from . import running
 from .errors import BoardError, LinkError, ScriptError
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
@@ -152,10 +153,11 @@ def ports():
 
 
 def find_port(port):
-    """``auto`` becomes the only USB serial port; anything else stays."""
+    """``auto`` becomes the only USB serial port or running emulated board; anything else stays."""
     if port != "auto":
         return port
     usb = [device for device, _, is_usb in ports() if is_usb]
+    usb += [board.port for board in running.boards()]
     if not usb:
         raise LinkError("no board found: plug one in, or start the emulated one by `make board`")
     if len(usb) > 1:

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from ..board import errors, push
+from ..board import emulator, errors, push
 from ..board import files as board_files
 from ..board import info as board_info
 from ..board import link as board_link
@@ -22,6 +22,11 @@ for name in os.listdir("/"):
         os.remove(name)
 """
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
+
+
+def board_of(core):
+    """The BoardInfo of an emulated board without a native module."""
+    return dataclasses.replace(BOARD, arch=emulator.CORES[core].arch)
 
 
 @dataclasses.dataclass
