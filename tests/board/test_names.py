@@ -3,8 +3,6 @@
 import json
 import pathlib
 
-import pytest
-
 from microzo_host.board import emulator, push
 from microzo_host.demo import session
 

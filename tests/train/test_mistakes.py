@@ -64,7 +64,8 @@ MISTAKES = [
     ("recipe-kind", "microzo.Trainer(model, ['spsa'])", "a recipe is a dict"),
     ("recipe-key", "r = microzo.recipe('spsa'); r['sample'] = 3; microzo.Trainer(model, r)",
      'did you mean "samples"'),
-    ("setting", "r = microzo.recipe('spsa'); r['stages'][0]['step'] = 3; microzo.Trainer(model, r)",
+    ("setting", "r = microzo.recipe('spsa'); r['stages'][0]['step'] = 3\n"
+     "microzo.Trainer(model, r)",
      'did you mean "steps"'),
     ("keyword", "microzo.Trainer(model, sead=3)", 'no sead: did you mean "seed"'),
     ("keyword-resume", "microzo.resume(model, 'j', cache_flie='x')", 'did you mean "cache_file"'),

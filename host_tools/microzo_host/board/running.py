@@ -1,5 +1,7 @@
-"""Emulated boards that `microzo emulator` has started, so that other commands find them: a file for
-each in the user's cache folder, as long as its process lives."""
+"""Emulated boards that `microzo emulator` has started, so that other commands find them.
+
+Each has a file in the user's cache folder as long as its process lives.
+"""
 
 import contextlib
 import dataclasses

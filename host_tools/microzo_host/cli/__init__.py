@@ -5,6 +5,7 @@ line); MICROZO_TRACEBACK=1 shows where it came from.
 """
 
 import click
+
 import microzo
 
 from .group import Commands

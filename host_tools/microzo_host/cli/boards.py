@@ -2,9 +2,8 @@
 
 import click
 
-from ..board import emulator
+from ..board import emulator, running
 from ..board import link as board_link
-from ..board import running
 from .common import json_option, report, say
 
 
