@@ -1,9 +1,10 @@
 # The real work is in small scripts under boards/tools/; every step is cached (boards/tools/step.py).
 MPY_VERSION ?= 1.25.0
 DATA ?= mnist
-ALL_ARCHS = x64 armv6m armv7m armv7emsp armv7emdp rv32imc
+ALL_ARCHS = x64 armv6m armv7m armv7emsp armv7emdp rv32imc xtensawin
 # All of them for all boards, whichever target of the command line builds them.
-ARCHS ?= $(if $(filter firmware-all test-full,$(MAKECMDGOALS)),$(ALL_ARCHS),x64 armv7emsp)
+ARCHS ?= $(if $(filter firmware-all test-full dist,$(MAKECMDGOALS)),$(ALL_ARCHS),x64 armv7emsp)
+ARCH_PACKAGES = $(if $(filter rv32imc,$(ARCHS)),packages-rv32) $(if $(filter xtensawin,$(ARCHS)),packages-xtensa)
 OTHER_BOARDS = MPS2_AN385 MPS2_AN385_M0PLUS MPS2_AN500 MPS2_AN505 VIRT_RV32
 CORE ?= m4
 
@@ -23,9 +24,9 @@ STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
-  bench size size-diff repl board lint generated clean
+.PHONY: help setup packages fashion packages-rv32 packages-xtensa python source mpy-cross natmod host-lib unix \
+  firmware firmware-all firmware-pico build demo check test test-full test-packages accuracy study study-quick study-packages \
+  bench size size-diff dist repl board lint generated clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -51,8 +52,12 @@ packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware
 	  boards/tools/packages.sh $(PYTHON) gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
 	  qemu-system-misc
 
+packages-xtensa: packages ## The Xtensa compiler, for native modules of ESP32
+	@$(STEP) 1/7 "Xtensa packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) gcc-xtensa-lx106 picolibc-xtensa-lx106-elf binutils-source
+
 python: packages ## [2/7] Python packages, into .venv
-	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh \
+	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh boards/tools/requirements.lock \
 	  --outputs $(PY) -- boards/tools/python_env.sh $(PYTHON) dev
 
 source: packages ## [3/7] MicroPython's source, verified
@@ -60,22 +65,21 @@ ifeq ($(MPY_DIR),)
 	@$(STEP) 3/7 "MicroPython source $(MPY_VERSION)" --inputs boards/tools/fetch_micropython.py \
 	  --outputs $(MPY)/py -- $(PYTHON) boards/tools/fetch_micropython.py $(MPY_VERSION) $(MPY)
 else
-	@test -f $(MPY)/py/dynruntime.mk || { echo "MPY_DIR=$(MPY_DIR) is no MicroPython source."; exit 1; }
+	@$(PYTHON) boards/tools/check_tree.py $(MPY_DIR)
 endif
 
 mpy-cross: python source ## [4/7] MicroPython's cross compiler
 	@$(STEP) 4/7 mpy-cross $(KEY) --outputs $(OBJDIR)/mpy-cross/mpy-cross -- \
 	  boards/tools/build_mpy_cross.sh
 
-natmod: mpy-cross $(if $(filter rv32imc,$(ARCHS)),packages-rv32) ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
+natmod: mpy-cross $(ARCH_PACKAGES) ## [5/7] Native modules, build/natmod/ARCH/_microzo.mpy
 	@$(STEP) 5/7 "native modules" $(KEY) --inputs $(SHELL_MODULE) boards/tools -- \
 	  boards/tools/build_natmod.sh $(ARCHS)
 
-host-lib: python ## [5/7] The same kernels for CPython, build/host/libmicrozo.so
-	@if [ -f $(SHELL_MODULE)/host.mk ]; then \
-	  $(STEP) 5/7 "host library" --inputs $(SHELL_MODULE) --outputs build/host/libmicrozo.so -- \
-	    $(MAKE) --no-print-directory -C $(SHELL_MODULE) -f host.mk OUT=$(abspath build/host); \
-	else echo "[5/7] host library: skipped, $(SHELL_MODULE)/host.mk is not there yet"; fi
+host-lib: python ## [5/7] The same kernels for CPython, build/host/_native.abi3.so
+	@$(STEP) 5/7 "host library" --inputs $(SHELL_MODULE) --outputs build/host/_native.abi3.so -- \
+	  $(MAKE) --no-print-directory -C $(SHELL_MODULE) -f host.mk OUT=$(abspath build/host) \
+	  PYTHON=$(abspath $(PY))
 
 unix: mpy-cross ## [6/7] MicroPython's unix port, build/unix/
 	@$(STEP) 6/7 "unix port" $(KEY) --inputs $(SHELL_MODULE) boards/tools \
@@ -89,6 +93,13 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 	@SIZES=256K $(STEP) 7/7 "firmware of all boards" $(KEY) --inputs boards $(SHELL_MODULE) \
 	  $(EXTRA_C_MODULES) --outputs build/firmware/virt-rv32-256K-usermod.elf -- \
 	  boards/tools/build_firmware.sh $(OTHER_BOARDS)
+
+firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, from Debian's packages
+	@$(STEP) 1/7 "Pico packages" --inputs boards/tools/packages.sh -- boards/tools/packages.sh $(PYTHON) cmake
+	@$(STEP) 3/7 "Pico sources" --inputs boards/tools/fetch_pico.py --outputs build/pico-sources/mbedtls -- \
+	  $(PYTHON) boards/tools/fetch_pico.py build/pico-sources
+	@$(STEP) 7/7 "Pico firmware" $(KEY) --inputs boards/tools --outputs build/firmware/rpi-pico-stock.uf2 -- \
+	  boards/tools/build_pico.sh RPI_PICO
 
 build: setup natmod host-lib unix firmware ## All of the above
 
@@ -106,7 +117,7 @@ check: lint host-lib test-packages ## Lint and the fast tests, about a minute: b
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 build test-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
@@ -131,6 +142,12 @@ size: natmod ## Code size of the native modules (ARCHS="x64 armv7emsp ...")
 
 size-diff: natmod ## Code size against another revision: make size-diff REV=HEAD~3
 	@boards/tools/size_diff.sh "$(REV)" $(ARCHS)
+
+dist: build ## Wheel, sdist, mip folders and CircuitPython's, checked: build/dist/
+	@$(STEP) dist packages $(KEY) --inputs device host_tools native_modules pyproject.toml \
+	  boards/tools build/natmod build/firmware --outputs build/dist/mip -- $(PY) boards/tools/dist.py
+	@$(STEP) dist check --inputs build/dist boards/tools/dist_check.py --show -- \
+	  $(PY) boards/tools/dist_check.py
 
 repl: firmware natmod host-lib ## Opens the REPL of a board with microzo and the demo's files (leave with Ctrl-X; FRESH=1)
 	@$(LAB) -m microzo_host.cli emulator --core $(CORE) --demo $(if $(FRESH),--fresh) --repl

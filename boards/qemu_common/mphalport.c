@@ -13,7 +13,7 @@
 #define ALARM_MAX_MS (1000)
 #define TICKS_PER_US (BOARD_CLOCK_HZ / 1000000)
 
-bool uart_rx_any(void);
+int uart_rx_any(void);
 
 mp_uint_t mp_hal_ticks_ms(void) {
     return clock_ticks() / (TICKS_PER_US * 1000);

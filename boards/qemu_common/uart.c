@@ -12,7 +12,7 @@ static uint8_t ring[RING_BYTES];
 static volatile uint16_t ring_put, ring_get;
 static volatile bool held;
 
-bool uart_rx_any(void);
+int uart_rx_any(void);
 
 static uint16_t after(uint16_t i) {
     return (i + 1) % RING_BYTES;
@@ -42,7 +42,7 @@ void uart_rx_irq(void) {
     }
 }
 
-bool uart_rx_any(void) {
+int uart_rx_any(void) {
     return ring_get != ring_put;
 }
 

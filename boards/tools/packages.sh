@@ -20,6 +20,8 @@ for package in build-essential ca-certificates git xz-utils \
         missing="$missing $package"
 done
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $(basename "$python")-venv"
+"$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+    missing="$missing $(basename "$python")-dev"
 [ -n "$missing" ] || exit 0
 
 sudo=

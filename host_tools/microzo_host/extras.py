@@ -1,5 +1,7 @@
 """Packages that only some commands need: the extras of pyproject.toml."""
 
+from . import place
+
 MAKE = {
     "cluster": "make test-packages",
     "models": "make test-packages",
@@ -9,6 +11,5 @@ MAKE = {
 
 def missing(what, extra):
     """An ImportError that says how to get the packages of an extra."""
-    return ImportError(
-        f"{what}: run `{MAKE[extra]}`, or `pip install -e .[{extra}]` in microzo's folder"
-    )
+    cure = place.cure(MAKE[extra], f"run `pip install 'microzo[{extra}]'`")
+    return ImportError(f"{what}: {cure}")

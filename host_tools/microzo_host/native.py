@@ -1,15 +1,18 @@
 """The C kernels for CPython: the functions of SPEC.md section 4.
 
-The library's own table gives names and signatures, so nothing is listed twice.
-MICROZO_LIB names another library file; MICROZO_SANITIZE=1 takes the build with
+They are the extension module `_native` of the installed package, or, in a clone, the one that
+the Makefile built. MICROZO_LIB names another file of it; MICROZO_SANITIZE=1 takes the build with
 sanitizers (tests/kernels/fuzz.py makes it), which needs its runtime preloaded.
 """
 
-import ctypes
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 
-_ROOT = pathlib.Path(__file__).resolve().parents[2]
+from . import place
+
+FILE = "_native.abi3.so"
 
 
 def _sanitizing():
@@ -21,57 +24,33 @@ def library_path():
     named = os.environ.get("MICROZO_LIB")
     if named:
         return pathlib.Path(named)
-    folder = "host-sanitize" if _sanitizing() else "host"
-    return _ROOT / "build" / folder / "libmicrozo.so"
+    if place.CLONE is None:
+        return place.PACKAGE / FILE
+    return place.CLONE / "build" / ("host-sanitize" if _sanitizing() else "host") / FILE
 
 
 def _load():
     path = library_path()
+    again = place.cure("make host-lib", "install microzo again, where there is a C compiler")
     if not path.is_file():
-        raise ImportError(f"{path} is missing: run `make host-lib` to build the C kernels")
+        raise ImportError(f"the C kernels are not built: {again}")
     if _sanitizing() and "libasan" not in pathlib.Path("/proc/self/maps").read_text():
         raise ImportError(
             "MICROZO_SANITIZE needs the sanitizer's runtime in the process: set "
             "LD_PRELOAD=$(gcc -print-file-name=libasan.so)"
         )
+    loader = importlib.machinery.ExtensionFileLoader(f"{__package__}._native", str(path))
     try:
-        library = ctypes.PyDLL(str(path))
-    except OSError as error:
-        raise ImportError(
-            f"{path} cannot be loaded ({error}): run `make host-lib` again"
-        ) from None
-    library.microzo_name.restype = ctypes.c_char_p
-    library.microzo_signature.restype = ctypes.c_char_p
-    library.microzo_call.argtypes = (ctypes.c_int, ctypes.py_object)
-    return library
+        spec = importlib.util.spec_from_loader(loader.name, loader)
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    except ImportError as error:
+        raise ImportError(f"{path} cannot be loaded ({error}): {again}") from None
+    return module
 
 
-def _function(call, index, name, signature):
-    kinds = {"r": "buffer", "w": "writable buffer", "i": "int"}
-
-    def function(*args):
-        return call(index, args)
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = __name__
-    function.__doc__ = f"{name}({', '.join(kinds[letter] for letter in signature)}) -> int"
-    return function
-
-
-def _publish():
-    """Binds every function of the library's table in this module."""
-    names = []
-    index = 0
-    while _library.microzo_name(index) is not None:
-        name = _library.microzo_name(index).decode()
-        signature = _library.microzo_signature(index).decode()
-        globals()[name] = _function(_library.microzo_call, index, name, signature)
-        SIGNATURES[name] = signature
-        names.append(name)
-        index += 1
-    return names
-
-
-SIGNATURES = {}
 _library = _load()
-__all__ = _publish()
+SIGNATURES = _library.SIGNATURES
+vectors = _library.vectors
+__all__ = list(SIGNATURES)
+globals().update({name: getattr(_library, name) for name in SIGNATURES})

@@ -1,70 +1,31 @@
-// Shell for CPython, called through ctypes.PyDLL: collects the arguments in C, so
-// that a call costs a microsecond. The few names of Python's stable ABI that it
-// needs are declared here and found in the running interpreter.
+// Shell for CPython: an extension module for its stable ABI, so that one file serves every
+// Python from 3.11 on. Its functions are those of kernels/api.h; SIGNATURES tells their arguments.
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
 #include <string.h>
 
-#include "api.h"
+#include "host_kernels.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define FROM_PYTHON __attribute__((weak))
+#define MAX_ROWS (128)
+#define DOC_BYTES (256)
 
-typedef struct {
-    void *buf;
-    void *obj;
-    ptrdiff_t len;
-    ptrdiff_t itemsize;
-    int readonly;
-    int ndim;
-    char *format;
-    ptrdiff_t *shape;
-    ptrdiff_t *strides;
-    ptrdiff_t *suboffsets;
-    void *internal;
-} buffer_t;
+extern const kernels_t mz_kernels_base;
+static const kernels_t *kernels = &mz_kernels_base;
 
-enum {
-    BUFFER_WRITABLE = 0x1,
-    BUFFER_FORMAT = 0x4,
-    BUFFER_C_CONTIGUOUS = 0x38,
-};
-
-FROM_PYTHON extern int PyObject_GetBuffer(void *object, buffer_t *view, int flags);
-FROM_PYTHON extern void PyBuffer_Release(buffer_t *view);
-FROM_PYTHON extern ptrdiff_t PyTuple_Size(void *tuple);
-FROM_PYTHON extern void *PyTuple_GetItem(void *tuple, ptrdiff_t index);
-FROM_PYTHON extern void *PyNumber_Index(void *object);
-FROM_PYTHON extern long long PyLong_AsLongLong(void *object);
-FROM_PYTHON extern void Py_DecRef(void *object);
-FROM_PYTHON extern void *PyErr_Occurred(void);
-FROM_PYTHON extern void PyErr_Clear(void);
-FROM_PYTHON extern void PyErr_SetString(void *type, const char *text);
-FROM_PYTHON extern void *PyExc_TypeError;
-FROM_PYTHON extern void *PyExc_ValueError;
-
-typedef struct {
-    const char *name;
-    const char *signature;
-    mz_entry_t function;
-} row_t;
-
-static const row_t table[] = {
-#define ROW(name, signature, function) {#name, signature, function},
-    MZ_API(ROW)
-#undef ROW
-};
-
-#define TABLE_LEN ((int)(sizeof(table) / sizeof(table[0])))
-
-EXPORT const char *microzo_name(int index) {
-    return index >= 0 && index < TABLE_LEN ? table[index].name : NULL;
-}
-
-EXPORT const char *microzo_signature(int index) {
-    return index >= 0 && index < TABLE_LEN ? table[index].signature : NULL;
-}
-
-EXPORT const char *microzo_status_text(int status) {
-    return mz_status_text(status);
+// Takes the variant with vectors, or the one without; returns whether it has them. All variants give
+// the same bits.
+static int take_vectors(int on) {
+#if MZ_WITH_AVX2
+    extern const kernels_t mz_kernels_avx2;
+    if (on && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+        kernels = &mz_kernels_avx2;
+        return 1;
+    }
+#endif
+    (void)on;
+    kernels = &mz_kernels_base;
+    return 0;
 }
 
 static int type_error(const char *text) {
@@ -73,17 +34,21 @@ static int type_error(const char *text) {
     return -1;
 }
 
-static int collect_int(void *object, mz_arg_t *arg) {
-    void *number = PyNumber_Index(object);
+static int value_error(int status) {
+    PyErr_Clear();
+    PyErr_SetString(PyExc_ValueError, kernels->status_text(status));
+    return -1;
+}
+
+static int collect_int(PyObject *object, mz_arg_t *arg) {
+    PyObject *number = PyNumber_Index(object);
     if (number == NULL) {
         return type_error("integer expected");
     }
     long long v = PyLong_AsLongLong(number);
-    Py_DecRef(number);
+    Py_DECREF(number);
     if (PyErr_Occurred() || v > INT32_MAX || v < -INT32_MAX) {
-        PyErr_Clear();
-        PyErr_SetString(PyExc_ValueError, mz_status_text(MZ_E_RANGE));
-        return -1;
+        return value_error(MZ_E_RANGE);
     }
     arg->data = NULL;
     arg->n = (int32_t)v;
@@ -100,8 +65,8 @@ static int integer_format(const char *format) {
     return n && n <= 2 && strchr("bBchHiIlLqQnN?", format[n - 1]) != NULL;
 }
 
-static int collect_buffer(void *object, int writable, buffer_t *view, mz_arg_t *arg) {
-    int flags = BUFFER_C_CONTIGUOUS | BUFFER_FORMAT | (writable ? BUFFER_WRITABLE : 0);
+static int collect_buffer(PyObject *object, int writable, Py_buffer *view, mz_arg_t *arg) {
+    int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, view, flags) != 0) {
         return type_error(writable ? "writable contiguous buffer expected"
             : "contiguous buffer expected");
@@ -110,8 +75,7 @@ static int collect_buffer(void *object, int writable, buffer_t *view, mz_arg_t *
     if (!integer_format(view->format)) {
         status = type_error("buffer of integers expected");
     } else if (view->len > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, mz_status_text(MZ_E_LENGTH));
-        status = -1;
+        status = value_error(MZ_E_LENGTH);
     }
     if (status != 0) {
         PyBuffer_Release(view);
@@ -123,37 +87,124 @@ static int collect_buffer(void *object, int writable, buffer_t *view, mz_arg_t *
     return 0;
 }
 
-// The result, or -1 with a Python exception set.
-EXPORT int microzo_call(int index, void *tuple) {
-    const row_t *row = &table[index];
+// What every function of the module is; `self` is the number of its row.
+static PyObject *call(PyObject *self, PyObject *const *objects, Py_ssize_t count) {
+    const row_t *row = &kernels->rows[PyLong_AsLong(self)];
     mz_arg_t args[MZ_MAX_ARGS];
-    buffer_t views[MZ_MAX_ARGS];
+    Py_buffer views[MZ_MAX_ARGS];
     int n = (int)strlen(row->signature);
     int done = 0;
     int result = -1;
-    if (PyTuple_Size(tuple) != n) {
-        return type_error("wrong number of arguments");
+    if (count != n) {
+        type_error("wrong number of arguments");
+        return NULL;
     }
     for (; done < n; ++done) {
-        void *object = PyTuple_GetItem(tuple, done);
         char kind = row->signature[done];
-        int status = kind == 'i' ? collect_int(object, &args[done])
-            : collect_buffer(object, kind == 'w', &views[done], &args[done]);
+        int status = kind == 'i' ? collect_int(objects[done], &args[done])
+            : collect_buffer(objects[done], kind == 'w', &views[done], &args[done]);
         if (status != 0) {
             break;
         }
     }
     if (done == n) {
-        result = mz_invoke(row->signature, row->function, args);
+        result = kernels->invoke(row->signature, row->function, args);
     }
     for (int i = 0; i < done; ++i) {
         if (row->signature[i] != 'i') {
             PyBuffer_Release(&views[i]);
         }
     }
-    if (done == n && result < 0) {
-        void *type = result == MZ_E_TYPE ? PyExc_TypeError : PyExc_ValueError;
-        PyErr_SetString(type, mz_status_text(result));
+    if (done < n) {
+        return NULL;
     }
-    return result;
+    if (result < 0) {
+        PyErr_SetString(result == MZ_E_TYPE ? PyExc_TypeError : PyExc_ValueError,
+            kernels->status_text(result));
+        return NULL;
+    }
+    return PyLong_FromLong(result);
+}
+
+static PyObject *vectors(PyObject *self, PyObject *on) {
+    (void)self;
+    int wanted = PyObject_IsTrue(on);
+    return wanted < 0 ? NULL : PyBool_FromLong(take_vectors(wanted));
+}
+
+// "name(buffer, writable buffer, int) -> int"
+static const char *describe(const row_t *row, char *doc) {
+    int at = PyOS_snprintf(doc, DOC_BYTES, "%s(", row->name);
+    for (const char *kind = row->signature; *kind; ++kind) {
+        const char *word = *kind == 'i' ? "int" : *kind == 'w' ? "writable buffer" : "buffer";
+        at += PyOS_snprintf(doc + at, DOC_BYTES - at, "%s%s", kind == row->signature ? "" : ", ", word);
+    }
+    PyOS_snprintf(doc + at, DOC_BYTES - at, ") -> int");
+    return doc;
+}
+
+static int add(PyObject *module, const char *name, PyObject *object) {
+    int status = object == NULL ? -1 : PyModule_AddObjectRef(module, name, object);
+    Py_XDECREF(object);
+    return status;
+}
+
+static int add_function(PyObject *module, PyObject *signatures, int index) {
+    static PyMethodDef methods[MAX_ROWS];
+    static char docs[MAX_ROWS][DOC_BYTES];
+    const row_t *row = &kernels->rows[index];
+    // The stable ABI has one type for all functions; METH_FASTCALL says which this one is.
+    methods[index] = (PyMethodDef){row->name, (PyCFunction)(void (*)(void))call, METH_FASTCALL,
+        describe(row, docs[index])};
+    PyObject *number = PyLong_FromLong(index);
+    PyObject *home = PyUnicode_FromString("microzo_host.native"); // which publishes them
+    PyObject *text = PyUnicode_FromString(row->signature);
+    int status = -1;
+    if (number != NULL && home != NULL && text != NULL
+        && PyDict_SetItemString(signatures, row->name, text) == 0) {
+        status = add(module, row->name, PyCFunction_NewEx(&methods[index], number, home));
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(home);
+    Py_XDECREF(text);
+    return status;
+}
+
+static int fill(PyObject *module) {
+    static PyMethodDef vectors_method = {"vectors", vectors, METH_O,
+        "vectors(on): takes the kernels with vectors if the processor has them, or those without; "
+        "the bits are the same. True if they have."};
+    take_vectors(1);
+    if (kernels->n > MAX_ROWS) {
+        return type_error("the table of kernels is too long");
+    }
+    PyObject *signatures = PyDict_New();
+    if (signatures == NULL) {
+        return -1;
+    }
+    int status = 0;
+    for (int i = 0; i < kernels->n && status == 0; ++i) {
+        status = add_function(module, signatures, i);
+    }
+    if (status == 0) {
+        status = PyModule_AddObjectRef(module, "SIGNATURES", signatures);
+    }
+    Py_DECREF(signatures);
+    return status == 0 ? add(module, "vectors", PyCFunction_NewEx(&vectors_method, NULL, NULL)) : status;
+}
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "microzo_host._native",
+    .m_doc = "The C kernels of microzo.",
+    .m_size = -1,
+};
+
+PyMODINIT_FUNC PyInit__native(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && fill(module) != 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
 }

@@ -5,7 +5,7 @@ import pathlib
 import pytest
 from mpremote.romfs import VfsRomWriter
 
-from microzo_host.board import emulator, errors, push
+from microzo_host.board import doctor, emulator, errors, push
 from microzo_host.board import info as board_info
 from microzo_host.board import romfs as romfs_image
 
@@ -81,3 +81,14 @@ def test_checks_are_forgotten_after_loading(model_path):
             "print([n for n in sys.modules if 'net.check' in n])"
         )
     assert text.strip() == "[]"
+
+
+def test_doctor_reads_the_header_of_a_wrong_module():
+    fs = {**dict(push.plan_files(BOARD, [])[0])}
+    fs["/lib/_microzo.mpy"] = NATMODS / "x64" / "_microzo.mpy"
+    with emulator.Board(ram="256K", fs=fs) as board:
+        (problem,) = doctor.examine(board.link()).problems
+    assert problem == (
+        "the native module on the board is for x64 with ABI 6.3, the board needs armv7emsp with "
+        "ABI 6.3: run `microzo push`"
+    )

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from microzo_host.board.emulator import CORES, ROOT, Board
+from microzo_host.board.emulator import CORES, Board
+from microzo_host.place import CLONE as ROOT
 
 MODULE = """
 #include "py/runtime.h"
@@ -120,17 +121,29 @@ def test_mpy_dir_that_holds_no_source_is_refused(tmp_path):
     done = subprocess.run(
         ["make", "source", f"MPY_DIR={tmp_path}"], cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode != 0 and "no MicroPython source" in done.stdout
+    assert done.returncode != 0 and "no MicroPython source" in done.stderr
+
+
+def test_a_tree_that_is_too_old_is_refused(tmp_path):
+    (tmp_path / "py").mkdir()
+    (tmp_path / "py" / "dynruntime.mk").touch()
+    lines = ("#define MICROPY_VERSION_MAJOR 1", "#define MICROPY_VERSION_MINOR 24", "")
+    (tmp_path / "py" / "mpconfig.h").write_text("\n".join(lines))
+    command = [sys.executable, "boards/tools/check_tree.py", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "is MicroPython 1.24: give a tree of 1.25" in done.stderr
+    (tmp_path / "py" / "mpconfig.h").write_text("\n".join(lines).replace("24", "25"))
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full"])
+@pytest.mark.parametrize("goals", ["firmware-all", "build firmware-all", "test-full", "dist"])
 def test_all_boards_get_their_native_module(goals):
     env = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "ARCHS")}
     command = ["make", "-n", *goals.split()]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     (archs,) = re.findall(r"build_natmod\.sh (.*)", done.stdout)
-    assert set(archs.split()) == {"x64", *(core.arch for core in CORES.values())}
+    assert set(archs.split()) == {"x64", "xtensawin", *(core.arch for core in CORES.values())}
 
 
 @pytest.mark.parametrize(("flags", "runs"), [("n", False), ("", True), ("w -- N=n", True)])

@@ -36,9 +36,7 @@ def test_firmware_that_is_not_built_ends_in_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(emulator, "FIRMWARE", tmp_path)
     result = CliRunner().invoke(cli.main, ["emulator"])
     assert result.exit_code == 1
-    assert result.output == (
-        "Error: mps2-an386-256K-stock.elf is not built; run `make firmware` first.\n"
-    )
+    assert result.output == ("Error: no mps2-an386-256K-stock.elf here: run `make firmware`\n")
 
 
 @pytest.mark.parametrize("code", ("1 / 0", "raise OSError(5)"))

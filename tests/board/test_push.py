@@ -69,9 +69,31 @@ def test_a_board_without_native_code_gets_none(monkeypatch):
         push.plan_files(info("armv6m"), [])
 
 
-def test_circuitpython_gets_source():
+def test_circuitpython_gets_its_own_header_or_source():
     plan, _ = push.plan_files(info("none", implementation="circuitpython"), [])
+    assert {data[:2] for _, data in plan} == {b"C\x06"}
+    plan, notes = push.plan_files(info("none", "5.1", implementation="circuitpython"), [])
     assert plan and all(target.endswith(".py") for target, _ in plan)
+    assert "as source" in notes[0]
+
+
+def test_a_second_module_goes_with_the_first(tmp_path, monkeypatch):
+    first, second = module(tmp_path, "armv7m"), tmp_path / "_microzo_grad_armv7m_6.3.mpy"
+    second.write_bytes(first.read_bytes() + b"more")
+    monkeypatch.setattr(push.place, "parts", lambda name: tmp_path)
+    plan, _ = push.plan_files(info("armv7m"), [], parts=push.Parts(package=False))
+    assert dict(plan) == {
+        "/lib/_microzo.mpy": first.read_bytes(), "/lib/_microzo_grad.mpy": second.read_bytes()
+    }  # fmt: skip
+
+
+def test_without_a_clone_no_cure_names_make(monkeypatch):
+    monkeypatch.setattr(push.place, "CLONE", None)
+    assert push.place.parts("natmod") == push.place.PARTS / "natmod"
+    monkeypatch.setattr(push, "built_modules", lambda: [])
+    with pytest.raises(OSError, match="no native module for armv6m") as raised:
+        push.plan_files(info("armv6m"), [], parts=push.Parts(package=False))
+    assert "make" not in str(raised.value)
 
 
 def test_package_is_compiled():

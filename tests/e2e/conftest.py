@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from microzo_host import native
 from microzo_host.board import emulator, push
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -29,7 +30,7 @@ def builds():
     """The board's firmware, native module and the host's kernels."""
     needed(FIRMWARE, "make firmware")
     needed(push.ROOT / "build" / "natmod" / "armv7emsp" / "_microzo.mpy", "make natmod")
-    needed(push.ROOT / "build" / "host" / "libmicrozo.so", "make host-lib")
+    needed(push.ROOT / "build" / "host" / native.FILE, "make host-lib")
 
 
 @pytest.fixture(scope="session")

@@ -153,7 +153,7 @@ def test_wrong_module_on_the_board_is_told(start, files):
     disk["/lib/_microzo.mpy"] = NATMODS / "x64" / "_microzo.mpy"
     board = start(fs=disk)
     status, text, _ = microzo("doctor", board.port)
-    assert status == 1 and "does not load" in text
+    assert status == 1 and "is for x64 with ABI 6.3, the board needs armv7emsp" in text
     with pytest.raises(Exception, match="armv7emsp"):
         board.exec("import microzo\nmicrozo.load('model.safetensors')")
 

@@ -36,8 +36,8 @@ MUTANTS = [
     ("order of a sample", "self._idx[g % self._n]", "self._idx[-1 - g % self._n]", "spsa"),
     (
         "stage seed",
-        "derive(self.seed, draw.STAGE, index)",
-        "derive(self.seed, draw.STAGE, 0)",
+        "derive(self.seed, STAGE, index)",
+        "derive(self.seed, STAGE, 0)",
         "forward_only",
     ),
     ("fingerprint samples", "m = min(n, 64)", "m = min(n, 63)", "draw-pool"),

@@ -68,7 +68,7 @@ def sanitized():
     """Builds the library with the sanitizers and runs this command again with their runtime."""
     out = ROOT / "build" / "host-sanitize"
     make = ["make", "-s", "-C", ROOT / "native_modules/microzo", "-f", "host.mk", "SANITIZE=1"]
-    subprocess.check_call([*make, f"OUT={out}"])
+    subprocess.check_call([*make, f"OUT={out}", f"PYTHON={sys.executable}"])
     runtime = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
     env = dict(os.environ, MICROZO_SANITIZE="1", LD_PRELOAD=runtime, PYTHONMALLOC="malloc")
     env["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=0:allocator_may_return_null=1"

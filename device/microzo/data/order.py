@@ -23,12 +23,14 @@ class Order:
         self._idx = array("H", bytearray(2 * n))
 
     def at(self, g):
-        epoch = g // self._n
-        if epoch != self._epoch:
-            self._epoch = -1  # an interrupted shuffle is done again
-            idx = self._idx
-            for i in range(self._n):
-                idx[i] = i
-            self._k.shuffle(self._k.derive(self._seed, ORDER, epoch), idx)
-            self._epoch = epoch
+        if g // self._n != self._epoch:
+            self._shuffle(g // self._n)
         return self._idx[g % self._n]
+
+    def _shuffle(self, epoch):
+        self._epoch = -1  # an interrupted shuffle is done again
+        idx = self._idx
+        for i in range(self._n):
+            idx[i] = i
+        self._k.shuffle(self._k.derive(self._seed, ORDER, epoch), idx)
+        self._epoch = epoch

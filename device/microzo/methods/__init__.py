@@ -18,11 +18,13 @@ def forget_declarations():
     from .. import forget
 
     for name in list(sys.modules):
-        module = sys.modules[name]
-        if name.startswith("microzo.methods.") and (
-            hasattr(module, "METHOD") or name.endswith(("_method", ".declaration"))
-        ):
-            forget(name[len("microzo.") :])
+        # Not endswith() of both at once, which MicroPython 1.24 does not have.
+        declares = name.endswith("_method") or name.endswith(".declaration")
+        if name.startswith("microzo.methods."):
+            if declares or hasattr(sys.modules[name], "METHOD"):
+                forget(name[len("microzo.") :])
+    for name in ("net.trainable", "zo.settings"):  # what only they use
+        forget(name)
 
 
 def make(run, spec, seed):

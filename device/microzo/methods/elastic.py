@@ -47,7 +47,7 @@ class Elastic(ZerothMethod):
         yield ("indices", _indices(spec), spec["steps"])
 
     def modules(self, spec):
-        return ZerothMethod.modules(self, spec) + ("methods.rider",)
+        return ZerothMethod.modules(self, spec) + ("methods.gradient", "methods.rider")
 
     def gradient(self, plan, spec):
         return [], spec["head"], spec["first"], (), ""

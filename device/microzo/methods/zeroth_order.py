@@ -120,29 +120,29 @@ class ZerothOrder(Stage):
             self.diffs[p] = 0
 
     def take(self, step, i):
+        """Few names: MicroPython keeps small frames on the C stack, larger ones on the heap."""
         if self._outer:
             self._all_probes(step, i)
             return
-        probe = self._probe
-        p = i // self._each
-        place = i % self._each
-        label = self.samples.label
-        if place == 0:
-            probe.start(step, p)
-        clean = probe.clean(label) if self._one_sided else 0
-        probe.measure(label)
-        out = probe.out
-        if self._one_sided:
-            self.diffs[p] += out[0] - clean
-        else:
-            self.diffs[p] += out[0] - out[1]
-            clean = out[0] + out[1] >> 1
-        self.sample_loss = clean
-        self.loss += clean
+        if i % self._each == 0:
+            self._probe.start(step, i // self._each)
+        loss = self._probe.clean(self.samples.label) if self._one_sided else 0
+        self._probe.measure(self.samples.label)
+        self._add(i // self._each, self._probe.out, loss)
         if self._rider:
             self._ride(i)
-        if place == self._each - 1:
-            self.diffs[p] += probe.rest()
+        if i % self._each == self._each - 1:
+            self.diffs[i // self._each] += self._probe.rest()
+
+    def _add(self, p, out, loss):
+        """The losses of probe p; loss: without a perturbation, if it is one-sided."""
+        if self._one_sided:
+            self.diffs[p] += out[0] - loss
+        else:
+            self.diffs[p] += out[0] - out[1]
+            loss = out[0] + out[1] >> 1
+        self.sample_loss = loss
+        self.loss += loss
 
     def _all_probes(self, step, i):
         """All probes on the sample that is loaded; its loss is the clean one, or the mean of

@@ -2,7 +2,6 @@
 
 import json
 
-from ..data import draw
 from ..journal import checkpoint, record
 from ..journal import file as journals
 from ..methods.stage import Run
@@ -22,6 +21,8 @@ def program_of(reader):
 
 def check_data(reader, model, data):
     """ValueError if the journal was written with other data."""
+    from ..data import draw
+
     crc = 0  # of live samples
     if not getattr(data, "live", False):
         crc = draw.fingerprint(model.k, data, bytearray(model.sample_len))

@@ -95,8 +95,11 @@ class KernelSigns:
         return self.out[0]
 
     def measure(self, label):
-        m = self._model
         self._params[2] = label
+        self._call()
+
+    def _call(self):  # apart, so that its frame is small enough for the C stack of a board
+        m = self._model
         m.k.probe(m.plan, m.blob, m.state, m.arena, self._params, self.out)
 
     def rest(self):

@@ -10,11 +10,11 @@ BLOCK_BYTES = 4096
 PROG_BYTES = 256
 
 
-def make(fs):
+def make(fs, size=BYTES):
     """The bytes of a disk that holds `fs`: {path on the board: host file, folder or bytes}."""
     image = LittleFS(
         block_size=BLOCK_BYTES,
-        block_count=BYTES // BLOCK_BYTES,
+        block_count=size // BLOCK_BYTES,
         read_size=32,
         prog_size=PROG_BYTES,
         cache_size=PROG_BYTES * 4,

@@ -26,7 +26,9 @@ def examine(link):
     installed = {t: files.state(t)[0] >= 0 for t in _package_targets()}
     free = files.free()
     fitting = board_info.choose_module(info, push.built_modules())
-    return Examination(info, free, fitting, list(_problems(info, fitting, installed, free)))
+    header = board_info.installed_module(link)
+    problems = list(_problems(info, fitting, installed, free, header))
+    return Examination(info, free, fitting, problems)
 
 
 def _package_targets():
@@ -34,15 +36,21 @@ def _package_targets():
     return [f"{push.PACKAGE_TARGET}/__init__{suffix}" for suffix in (".mpy", ".py")]
 
 
-def _problems(info, fitting, installed, free):
+def _problems(info, fitting, installed, free, header):
     if info.implementation == "micropython" and info.version[:2] < board_info.OLDEST:
         yield "MicroPython is older than 1.24: install a newer one"
     if not any(installed.values()):
         yield "the package microzo is not on the board: run `microzo push`"
-    if info.module == "absent" and info.arch != "none":
-        cure = "run `microzo push`" if fitting else f"run `make natmod ARCHS={info.arch}`"
+    cure = "run `microzo push`" if fitting else board_info.module_cure(info)
+    if header and not board_info.accepts(info, *header):
+        arch, abi = header
+        yield (
+            f"the native module on the board is for {arch} with ABI {abi}, "
+            f"the board needs {info.arch} with ABI {info.abi}: {cure}"
+        )
+    elif info.module == "absent" and info.arch != "none":
         yield f"the native module is not on the board: {cure}"
     elif info.module not in ("absent", "built in") and not info.module.endswith(".mpy"):
-        yield f"the native module on the board does not load ({info.module}): run `microzo push`"
+        yield f"the native module on the board does not load ({info.module}): {cure}"
     if free is None:
         yield "no file system is mounted at /"

@@ -14,7 +14,7 @@
 `disk=FILE` keeps (or continues) the disk in that file; `romfs=` is a ROMFS image (a file or
 bytes) mapped at /rom; `icount=True` makes ticks follow the instruction count: then
 `time.ticks_cpu()` counts `b.core.ticks_per_instruction`, 1.6 on the Cortex-M4F.
-`core=` is a key of `CORES`; all but "m4" come from `make firmware-all`.
+`core=` is a key of `CORES`; all but "m4" come from `make firmware-all` in a clone.
 `Unix(usermod=True).run("script.py", args)` runs the unix port and returns what it printed.
 `microzo emulator` starts a board and keeps it until Ctrl-C.
 """
@@ -32,13 +32,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from .. import place
 from . import disk_image
 from .errors import EmulatorError, LinkError
 from .link import Link
 
-ROOT = Path(__file__).resolve().parents[3]
-FIRMWARE = ROOT / "build" / "firmware"
-UNIX = ROOT / "build" / "unix"
+FIRMWARE = place.parts("firmware")
+UNIX = place.parts("unix")
+CLONE_ONLY = "it comes only with a clone of microzo, not with the installed package"
 
 # Memory that QEMU keeps in a host file: the disk, then the ROMFS (boards/*/board.h).
 ROMFS_BYTES = 8 << 20
@@ -56,6 +57,7 @@ class Core:
     firmware: str  # the folder of boards/, in lower case
     clock: int = 25_000_000
     qemu: str = "qemu-system-arm"
+    package: str = "qemu-system-arm"  # of Debian, with that command
     memory: int = disk_image.BYTES + ROMFS_BYTES  # bytes in the host file; more holds code and RAM
 
     @property
@@ -70,7 +72,13 @@ CORES = {
     "m7": Core("mps2-an500", "armv7emdp", "mps2-an500"),
     "m33": Core("mps2-an505", "armv7emsp", "mps2-an505", 20_000_000),
     "rv32": Core(
-        "virt", "rv32imc", "virt-rv32", 10_000_000, "qemu-system-riscv32", memory=24 << 20
+        "virt",
+        "rv32imc",
+        "virt-rv32",
+        10_000_000,
+        "qemu-system-riscv32",
+        "qemu-system-misc",
+        memory=24 << 20,
     ),
 }
 TICKS_PER_INSTRUCTION = CORES["m4"].ticks_per_instruction
@@ -113,11 +121,12 @@ class Board:
         self._link = None
         self._folder = None
         if not self.firmware.is_file():
-            target = "firmware" if core == "m4" else "firmware-all"
-            raise EmulatorError(f"{self.firmware.name} is not built; run `make {target}` first.")
+            target = "make firmware" if core == "m4" else "make firmware-all"
+            raise EmulatorError(f"no {self.firmware.name} here: {place.cure(target, CLONE_ONLY)}")
         if not shutil.which(self.core.qemu):
-            target = "setup" if core == "m4" else "firmware-all"
-            raise EmulatorError(f"{self.core.qemu} is not installed; run `make {target}` first.")
+            target = "make setup" if core == "m4" else "make firmware-all"
+            cure = place.cure(target, f"install QEMU (Debian: apt install {self.core.package})")
+            raise EmulatorError(f"{self.core.qemu} is not installed: {cure}")
         self._folder = tempfile.mkdtemp(prefix="microzo-board-")
         self._log = Path(self._folder, "qemu.log")
         self.disk = Path(disk) if disk else Path(self._folder, "disk.img")
@@ -306,7 +315,9 @@ class Unix:
         self.heap = heap
         self.path = path
         if not self.binary.is_file():
-            raise EmulatorError(f"{self.binary.name} is not built; run `make unix` first.")
+            raise EmulatorError(
+                f"no {self.binary.name} here: {place.cure('make unix', CLONE_ONLY)}"
+            )
 
     def run(self, script, *args, timeout=120, cwd=None):
         """Runs a script (a file, or code as bytes) and returns its standard output."""

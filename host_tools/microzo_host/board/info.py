@@ -3,6 +3,7 @@
 import dataclasses
 import pathlib
 
+from .. import place
 from .errors import BoardError, ScriptError
 
 ARCHES = (
@@ -68,6 +69,13 @@ def accepts(info, arch, abi):
     return own == other
 
 
+def module_cure(info):
+    """How to get the native module for a board."""
+    return place.cure(
+        f"make natmod ARCHS={info.arch}", "install a newer microzo, which may have it"
+    )
+
+
 def check_module(info, path):
     """Raise unless the native module file at ``path`` runs on the board."""
     header = parse_header(pathlib.Path(path).read_bytes())
@@ -77,7 +85,7 @@ def check_module(info, path):
     if not accepts(info, arch, abi):
         raise ValueError(
             f"{path} is for {arch} with ABI {abi}, this board needs {info.arch} with ABI "
-            f"{info.abi}: build it by `make natmod ARCHS={info.arch}`"
+            f"{info.abi}: {module_cure(info)}"
         )
 
 
@@ -98,6 +106,21 @@ def check_version(info):
             f"the board runs MicroPython {'.'.join(map(str, info.version))}: "
             f"install 1.24 or newer on it"
         )
+
+
+def installed_module(link):
+    """(architecture, ABI) of the native module file on the board, None if it has none."""
+    link.exec(
+        "def _mz_header():\n"
+        " for folder in sys.path:\n"
+        "  try:\n"
+        "   with open(folder + '/_microzo.mpy', 'rb') as f:\n"
+        "    return f.read(4)\n"
+        "  except OSError:\n"
+        "   pass\n"
+        " return b''"
+    )
+    return parse_header(link.value("_mz_header()"))
 
 
 def _module(link):

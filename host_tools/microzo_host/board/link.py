@@ -18,6 +18,7 @@ import serial.tools.list_ports
 from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
+from .. import place
 from . import running
 from .errors import BoardError, LinkError, ScriptError
 
@@ -159,7 +160,8 @@ def find_port(port):
     usb = [device for device, _, is_usb in ports() if is_usb]
     usb += [board.port for board in running.boards()]
     if not usb:
-        raise LinkError("no board found: plug one in, or start the emulated one by `make board`")
+        start = place.cure("make board", "start an emulated one by `microzo emulator`")
+        raise LinkError(f"no board found: plug one in, or {start}")
     if len(usb) > 1:
         raise LinkError(f"{len(usb)} boards found: choose one of {', '.join(usb)}")
     return usb[0]

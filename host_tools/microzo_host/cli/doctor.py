@@ -21,7 +21,7 @@ def command(port, json_file):
     say(str(info), json_file)
     say(f"heap free: {info.heap_free:,} bytes; file system free: {disk}", json_file)
     say(f"native module on the board: {info.module}", json_file)
-    say(f"native module that fits: {board.fitting or 'none built'}", json_file)
+    say(f"native module that fits: {board.fitting or 'there is none'}", json_file)
     for problem in board.problems or ["nothing is missing"]:
         say(f"- {problem}", json_file)
     report(

@@ -5,7 +5,7 @@ import os
 import click
 import rich.console
 
-from ..board import push
+from .. import place
 from ..data import datasets
 from ..report import tables
 from ..simulate import networks, recipes, runs
@@ -27,7 +27,7 @@ from .common import json_option, progress, report
 @click.option("-j", "--jobs", default=min(4, os.cpu_count() or 1), help="Runs at a time.")
 @click.option("--dask", "scheduler", default="", metavar="ADDRESS",
               help="Run on the workers of a Dask scheduler, such as tcp://host:8786.")  # fmt: skip
-@click.option("--cache", default=str(push.ROOT / "build" / "simulate"), show_default=True,
+@click.option("--cache", default=str(place.output("simulate")), show_default=True,
               help="Folder of finished runs; an interrupted command goes on there.")  # fmt: skip
 @json_option
 def command(

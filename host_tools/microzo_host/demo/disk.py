@@ -1,10 +1,11 @@
 """The disk of the board at hand: package, native module, the demo's model and data, and whatever
 its user has put there."""
 
+from .. import place
 from ..board import disk_image, push
 from . import prepare, session
 
-FOLDER = push.ROOT / "build" / "boards"
+FOLDER = place.output("boards")
 CASE = "fog"
 TRY = """\
 The board has microzo, a model and foggy digits to train it with. Three lines to try:

@@ -7,11 +7,12 @@ import json
 import pathlib
 import time
 
-from ..board import emulator, push
+from .. import place
+from ..board import emulator
 from . import count, outcome, prepare, session
 from .progress import Display
 
-BUILD = push.ROOT / "build" / "demo"
+BUILD = place.output("demo")
 RECIPES = ("default", "forward_only")
 # Of forward_only a third of the recipe's steps: enough to see it work, and in time.
 STEPS = {"default": None, "forward_only": 48}

@@ -6,12 +6,13 @@ import re
 import subprocess
 import sys
 
+from .. import place
 from ..board import emulator, errors, push
 from ..board import files as board_files
 from ..board import info as board_info
 from ..board import link as board_link
 
-TRAIN = push.ROOT / "device" / "examples" / "train.py"
+TRAIN = place.parts("examples") / "train.py"
 LEFT = {"journal": "/train.journal", "adapted": "/adapted.safetensors"}
 RESULT = "RESULT "
 STEP = re.compile(r"^step (\d+)/(\d+)(.*)$")
@@ -59,7 +60,12 @@ def command(port, recipe, steps=None, **more):
     settings += [f"steps = {steps}"] if steps else []
     settings += [f"{name} = {value!r}" for name, value in more.items()]
     before = ["exec", "; ".join(settings)] if settings else []
-    return ["mpremote", "connect", port, *before, "run", str(TRAIN.relative_to(push.ROOT))]
+    return ["mpremote", "connect", port, *before, "run", _shown(TRAIN)]
+
+
+def _shown(script):
+    """A file's name as a user types it: in a clone from its root, else whole."""
+    return str(script if place.CLONE is None else script.relative_to(place.CLONE))
 
 
 def run(board, recipe, tell, steps=None, **more):
@@ -71,7 +77,7 @@ def run(board, recipe, tell, steps=None, **more):
     lines = []
     with subprocess.Popen(
         [sys.executable, "-u", "-m", *arguments],
-        cwd=push.ROOT,
+        cwd=place.CLONE,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

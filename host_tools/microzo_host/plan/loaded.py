@@ -5,7 +5,7 @@ import functools
 
 from microzo.methods import method
 
-from ..board import push
+from ..board import fold, push
 
 # What a script such as train.py asks for, with a journal; what begins a run, which a board forgets
 # then, but after free memory was measured.
@@ -44,12 +44,14 @@ def _closure(names):
 
 @functools.cache
 def _imports(name):
-    """Modules of the package that a module imports when it is loaded itself."""
+    """Modules of the package that a module imports when it is loaded itself, as it is compiled for
+    boards."""
     folder = push.package_folder()
     here = name.split(".")[:-1]
     names = set()
     path = folder.joinpath(*name.split(".")).with_suffix(".py")
-    for node in ast.parse(path.read_text()).body:
+    text = fold.folded(path.read_text(), name, fold.constants(folder))
+    for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = here[: len(here) - node.level + 1] + (node.module or "").split(".")
             base = [part for part in base if part]

@@ -14,11 +14,11 @@ import pathlib
 from microzo.net import arena
 from microzo.net import words as L
 
-from ..board import push
+from .. import place
 from . import work
 
 TABLE = pathlib.Path(__file__).parents[1] / "data" / "assets" / "costs.json"
-BENCH = push.ROOT / "build" / "bench" / "costs.json"
+BENCH = place.parts("bench") / "costs.json"
 # Python of refilter, on the M4 (tests/e2e/test_steptime.py): instructions of a product of two
 # values of a patch, and of a step of solving with integers of any length.
 PRODUCT, SOLVE = 1350, 12000

@@ -1,0 +1,35 @@
+"""Where this package lies: in a clone, which has a Makefile, or installed from a wheel.
+
+A clone builds what goes to boards into build/. A wheel carries it in microzo_host/parts/, where
+`make dist` puts it: natmod/ARCH/, package/mpyVERSION/, firmware/ and examples/.
+"""
+
+import pathlib
+
+PACKAGE = pathlib.Path(__file__).resolve().parent
+PARTS = PACKAGE / "parts"
+
+
+def _clone():
+    root = PACKAGE.parents[1]
+    return root if (root / "Makefile").is_file() and (root / "boards" / "tools").is_dir() else None
+
+
+CLONE = _clone()
+
+
+def parts(name):
+    """The folder of one kind of parts: natmod, firmware, unix, examples."""
+    if CLONE is None:
+        return PARTS / name
+    return CLONE / "device" / name if name == "examples" else CLONE / "build" / name
+
+
+def output(name):
+    """The folder for what a command leaves, where the user names none."""
+    return pathlib.Path(f"microzo-{name}") if CLONE is None else CLONE / "build" / name
+
+
+def cure(target, otherwise):
+    """The end of an error's sentence: a target of the Makefile, or what to do without one."""
+    return otherwise if CLONE is None else f"run `{target}`"
