@@ -154,11 +154,11 @@ dist: build ## Wheel, sdist, mip folders and CircuitPython's, checked: build/dis
 	@$(STEP) dist check --inputs build/dist boards/tools/dist_check.py --show -- \
 	  $(PY) boards/tools/dist_check.py
 
-repl: firmware ## Opens the REPL of a fresh board (leave with Ctrl-X)
-	@$(PY) -m microzo_host.cli emulator --core $(CORE) --repl
+repl: firmware natmod host-lib ## Opens the REPL of a board with microzo and the demo's files (leave with Ctrl-X; FRESH=1)
+	@$(LAB) -m microzo_host.cli emulator --core $(CORE) --demo $(if $(FRESH),--fresh) --repl
 
-board: firmware ## Starts a board, prints its port for mpremote, until Ctrl-C
-	@$(PY) -m microzo_host.cli emulator --core $(CORE)
+board: firmware natmod host-lib ## Starts that board, prints its port for mpremote, until Ctrl-C
+	@$(LAB) -m microzo_host.cli emulator --core $(CORE) --demo $(if $(FRESH),--fresh)
 
 lint: python ## ruff and codespell
 	@$(PY) -m ruff check .

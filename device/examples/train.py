@@ -4,15 +4,15 @@
     mpremote exec "recipe = 'forward_only'; steps = 50" run device/examples/train.py
 
 It needs model.safetensors, train_x.npy and train_y.npy; with test_x.npy and test_y.npy it
-measures before and after. Settings below are replaced by variables of the same name (as above)
-and by the keys of settings.json. A run that was interrupted goes on where it stopped.
+measures before and after. Settings below are replaced by the keys of settings.json and by
+variables of the same name (as above). A run that was interrupted goes on where it stopped.
 """
 
 import gc
 import json
 
 import microzo
-from microzo.board import files
+from microzo.board import files, memory
 
 SETTINGS = {
     "model": "model.safetensors",
@@ -25,27 +25,17 @@ SETTINGS = {
     "journal": "train.journal",
     "cache_file": "prefix.tmp",  # saves most of the time of tail; None: no such file
     "adapted": "adapted.safetensors",
+    "lines": 3,  # of progress that are shown of a stage; 0: every step
 }
-
-
-def read_settings(variables):
-    made = dict(SETTINGS)
-    if files.exists("settings.json"):
-        with open("settings.json") as f:
-            made.update(json.load(f))
-    for key in made:
-        if key in variables:
-            made[key] = variables[key]
-    return made
 
 
 def measure(name, model, test):
     if test is None:
         return None
     print("%s: measuring %d samples ..." % (name, len(test)))
-    found = model.evaluate(test)
-    print("%s %s" % (name, found))
-    return found
+    accuracy = model.evaluate(test)
+    print("%s %s" % (name, accuracy))
+    return accuracy
 
 
 def heap():
@@ -71,17 +61,19 @@ def ram(peak):
         return {"heap_peak": peak}
 
 
-def main(settings):
-    model = microzo.load(settings["model"])
-    print(model)
+def chosen(function, *arguments):
+    """What a function of microzo/train/settings.py gives; a board then forgets its code."""
+    from microzo.train import settings
+
+    microzo.forget("train.settings")
+    return getattr(settings, function)(*arguments)
+
+
+def begin(model, settings, given):
+    """(trainer, its steps): of a new run, or of the one that the journal has begun."""
     train = microzo.Dataset(*settings["train"])
-    test = microzo.Dataset(*settings["test"]) if files.exists(settings["test"][0]) else None
-    before = measure("before", model, test)
     journal = settings["journal"]
-    if journal and files.exists(journal):
-        print("continuing %s; delete it to start anew" % journal)
-        trainer = microzo.resume(model, journal, cache_file=settings["cache_file"])
-    else:
+    if not journal or not files.exists(journal):
         trainer = microzo.Trainer(
             model,
             settings["recipe"],
@@ -90,9 +82,26 @@ def main(settings):
             journal=journal,
             cache_file=settings["cache_file"],
         )
+        return trainer, trainer.run(train, steps=settings["steps"])
+    trainer = microzo.resume(model, journal, cache_file=settings["cache_file"])
+    steps = trainer.run(train)
+    chosen("check_journal", trainer, settings, given)
+    word = "has finished" if trainer.finished else "goes on"
+    print("the run of %s %s; delete the file to start anew" % (journal, word))
+    return trainer, steps
+
+
+def main(settings, given):
+    model = microzo.load(settings["model"])
+    print(model)
+    test = microzo.Dataset(*settings["test"]) if files.exists(settings["test"][0]) else None
+    before = measure("before", model, test)
+    trainer, run = begin(model, settings, given)
     peak = steps = 0
-    for step in trainer.run(train, steps=settings["steps"]):
-        print(step)
+    for step in run:
+        every = -(-step.steps // (settings["lines"] or step.steps))
+        if step.step % every == 0 or step.step == step.steps or step.warning:
+            print(step)
         steps += 1
         peak = max(peak, heap())
     for line in trainer.outcomes():
@@ -111,4 +120,6 @@ def main(settings):
     print("RESULT " + json.dumps(result))
 
 
-main(read_settings(globals()))
+read = chosen("read", SETTINGS, globals())
+memory.free()  # what reading left on the stack would keep its code
+main(*read)

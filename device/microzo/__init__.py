@@ -10,16 +10,6 @@ import sys
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "Dataset": "data.sources",
-    "ArrayData": "data.in_memory",
-    "Trainer": "train.trainer",
-    "resume": "train.trainer",
-    "replay": "train.replay",
-    "use": "kernel.choice",
-    "kernels": "kernel.choice",
-}
-
 
 def _module(name, attribute):
     """Imports microzo.name; what importing leaves behind makes no holes in a board's heap."""
@@ -46,30 +36,55 @@ def leave(package):
             forget(name[len("microzo.") :])
 
 
-def load(path):
-    """The Model in a .safetensors file; see net/load.py."""
+def misfit(name, *details):
+    """What a function of net/misfit.py makes of samples or labels that do not fit."""
     try:
-        return _module("net.load", "load").load(path)
+        return getattr(_module("net.misfit", name), name)(*details)
     finally:
-        forget("net.load")
-        forget("kernel.choice")
+        forget("net.misfit")
 
 
-def recipe(name):
-    """A fresh copy of the recipe of that name, a dict to change and to print; see
-    recipes/names.py."""
-    try:
-        return _module("recipes.names", "recipe").recipe(name)
-    finally:
-        leave("recipes")
+class _Name:
+    """A public name on a board, where code takes RAM: it imports its module when it is called. To
+    look at it (help, dir, Tab, which ask for every name there is) imports nothing."""
+
+    def __init__(self, line):
+        self._line = line
+
+    def __repr__(self):
+        return self._line.split(" ", 2)[2]
+
+    def target(self):
+        name, home, _ = self._line.split(" ", 2)
+        return getattr(_module(home, name), name)
+
+    def __call__(self, *args, **options):
+        try:
+            return self.target()(*args, **options)
+        finally:
+            forget("net.load")
+            forget("kernel.choice")
+            leave("recipes")
 
 
-def __getattr__(name):
-    # modules are imported when first asked for: code takes RAM on a board
-    home = _HOMES.get(name)
-    if home is None:
-        names = ", ".join(sorted(list(_HOMES) + ["load", "recipe"]))
-        raise AttributeError("microzo has no %s; it has %s" % (name, names))
-    value = getattr(_module(home, name), name)
-    globals()[name] = value
-    return value
+# Name, its module, and what help(microzo) says of it on a board; CPython has docstrings.
+for _line in (
+    "load net.load the model in a .safetensors file",
+    "Dataset data.sources samples and labels in .npy files",
+    "ArrayData data.in_memory samples and labels in RAM",
+    "Trainer train.trainer trains a model, step by step",
+    "recipe recipes.names a recipe, a dict to change",
+    "resume train.trainer goes on with a journal's run",
+    "replay train.replay a trained model from a journal",
+    "kernels kernel.choice the kernels in use",
+    "use kernel.choice takes other kernels",
+):
+    # setattr makes a name known to Tab
+    setattr(sys.modules[__name__], _line.split()[0], _Name(_line))
+
+if sys.implementation.name == "cpython":
+    __all__ = []
+    for _line in sorted(globals()):
+        if isinstance(globals()[_line], _Name):
+            globals()[_line] = globals()[_line].target()
+            __all__.append(_line)

@@ -64,5 +64,5 @@ def test_missing_and_unknown_settings(kind):
         del stage[row[0]]
         with pytest.raises(ValueError, match=f"stage {kind} has no '{row[0]}'"):
             method.check(stage)
-    with pytest.raises(ValueError, match=f"stage {kind} has no setting 'nothing', it has "):
+    with pytest.raises(ValueError, match=f"stage {kind} has no setting 'nothing': there are "):
         method.check(dict(method.defaults(), nothing=1))

@@ -41,7 +41,7 @@ def test_version_2_header(tmp_path):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros((3, 144), np.float32), "holds <f4, convert it to uint8"),
+        (np.zeros((3, 144), np.float32), "holds <f4: samples are uint8.* by \\(255"),
         (np.asfortranarray(np.zeros((3, 144), np.uint8)), "Fortran order"),
         (np.zeros(144, np.uint8), "samples are uint8 of shape N x"),
         (np.zeros((3, 144), np.int8), "samples are uint8 of shape N x"),

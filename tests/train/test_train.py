@@ -223,7 +223,12 @@ def test_unknown_recipe_lists_the_names(model):
         ("train", (), 'train is a tuple of "weights" and "biases" and "scales", not'),
         ("train", "weights", "train is a tuple of"),
         ("train", ("weights", "filters"), "train is a tuple of"),
-        ("masks", "random", "it has .*clip.*factors.*guided.*mask.*one_in.*pick.*round.*sharp"),
+        ("masks", "random", 'no setting .masks.: did you mean "mask"\\?'),
+        (
+            "mystery",
+            1,
+            "no setting .mystery.: there are .*clip.*factors.*guided.*mask.*one_in.*pick",
+        ),
     ],
 )
 def test_altered_recipe_is_checked(key, value, message, model):

@@ -65,6 +65,6 @@ def open_for_reading(path):
     try:
         return open(path, "rb")
     except OSError as e:
-        raise OSError(
-            "cannot open %s (%s)" % (path, "no such file" if e.args and e.args[0] == 2 else e)
-        )
+        if e.args and e.args[0] == 2:
+            e = "no such file: correct its name or copy it here, `microzo push` does"
+        raise OSError("cannot open %s (%s)" % (path, e))

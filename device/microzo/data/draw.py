@@ -2,6 +2,7 @@
 
 from array import array
 
+from .. import misfit
 from .order import DRAW, POOL
 
 _POOL = 4096  # samples looked at for a balanced draw
@@ -33,9 +34,7 @@ def draw(k, data, n, classes, seed, buf):
     for i in pool:
         label = read(i) if read else data.read_into(i, buf)
         if label is None or not 0 <= label < classes:
-            raise ValueError(
-                "sample %d has label %s, the model has classes 0..%d" % (i, label, classes - 1)
-            )
+            raise misfit("of_label", i, label, classes)
         found.append(label)
     return _round_robin(pool, found, n, classes)
 

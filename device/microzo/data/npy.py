@@ -1,5 +1,6 @@
 """The header of a .npy file; a board forgets this code once a Dataset is open."""
 
+from .. import misfit
 from ..board import files
 
 
@@ -39,7 +40,7 @@ def _parse(text, path):
     if "'fortran_order': False" not in text:
         raise ValueError("%s is in Fortran order, save numpy.ascontiguousarray of it" % path)
     if order not in "|<" or kind not in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"):
-        raise ValueError("%s holds %s%s, convert it to uint8" % (path, order, kind))
+        raise misfit("of_floats", path, order + kind)
     shape = _field(text, "shape", "(", ")", path)
     return kind, tuple(int(n) for n in shape.split(",") if n.strip())
 

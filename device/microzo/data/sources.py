@@ -4,7 +4,7 @@ A data source is any object with __len__ and read_into(i, buf) -> label (None or
 unknown). Indices are 16-bit: at most 65535 samples. in_memory.py has samples in RAM.
 """
 
-from .. import forget
+from .. import forget, misfit
 from ..board import files
 from ..net import words as L
 
@@ -14,20 +14,17 @@ MOST = 65535
 def check_count(n, what):
     """ValueError unless a source may have n samples."""
     if not 1 <= n <= MOST:
-        raise ValueError("%s has %d samples, a data source has 1 to %d" % (what, n, MOST))
+        raise misfit("of_count", what, n, MOST)
 
 
 def check_sample(name, shape, length, model):
-    """ValueError unless samples of that shape, or of that many bytes if it is flat, fit the
-    model."""
+    """ValueError unless the samples of an array of that shape, or of that many bytes if they are
+    flat, fit the model."""
     takes = tuple(model.plan[L.NET_IN_H : L.NET_IN_C + 1])
     # A flat sample has no order; (28, 28) is (28, 28, 1).
-    other = len(shape) > 1 and [n for n in shape if n > 1] != [n for n in takes if n > 1]
+    other = len(shape) > 2 and [n for n in shape[1:] if n > 1] != [n for n in takes if n > 1]
     if length != model.sample_len or other:
-        raise ValueError(
-            "%s has samples of %d bytes %s, the model takes %d x %d x %d (rows, columns, channels)"
-            % ((name, length, shape) + takes)
-        )
+        raise misfit("of_shape", name, shape, length, model)
 
 
 class Rows:
@@ -56,12 +53,11 @@ class Dataset:
     """Samples in x (uint8, N x ..., C order) and labels in y (integers, N) or none."""
 
     def __init__(self, x, y=None):
+        if not isinstance(x, str) and not hasattr(x, "__fspath__"):
+            raise misfit("of_type", x)
         self._x = Rows(x)
         if self._x.kind != "u1" or len(self._x.shape) < 2:
-            raise ValueError(
-                "%s holds %s of shape %s, samples are uint8 of shape N x ..."
-                % (x, self._x.kind, self._x.shape)
-            )
+            raise misfit("of_kind", x, self._x.kind, self._x.shape)
         self.shape = self._x.shape[1:]
         self._n = self._x.shape[0]
         check_count(self._n, x)
@@ -70,9 +66,7 @@ class Dataset:
         if y is not None:
             self._y = Rows(y)
             if len(self._y.shape) != 1 or self._y.shape[0] != self._n:
-                raise ValueError(
-                    "%s has shape %s, %s needs %d labels" % (y, self._y.shape, x, self._n)
-                )
+                raise misfit("of_labels", y, self._y.shape, x, self._n)
             self._label = bytearray(self._y.row)
 
     def __len__(self):
@@ -89,7 +83,7 @@ class Dataset:
 
     def check(self, model):
         """ValueError if the samples do not fit the model."""
-        check_sample(self._x.path, self.shape, self.sample_len, model)
+        check_sample(self._x.path, self._x.shape, self.sample_len, model)
 
     def read_into(self, i, buf):
         """Fills buf (sample_len bytes) with sample i; its label, or -1."""

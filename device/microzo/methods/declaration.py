@@ -39,9 +39,10 @@ class Method:
         names += [row[0] for row in self.options]
         for name in stage:
             if name != "kind" and name not in names:
+                from ..board.nearest import meant
+
                 raise ValueError(
-                    "stage %s has no setting %r, it has %s"
-                    % (self.kind, name, ", ".join(sorted(names)))
+                    "stage %s has no setting %r: %s" % (self.kind, name, meant(name, names))
                 )
         self.check_together(stage)
 

@@ -194,7 +194,8 @@ class Stage:
             raise ValueError("this journal was trained on live samples, it cannot be replayed")
         if data is None:
             raise ValueError(
-                "this journal trained with exact gradients, replay needs the same data"
+                "this journal trained with exact gradients, replay needs the same data: "
+                "`--data x.npy y.npy`, on a board microzo.replay(model, journal, data)"
             )
         step = record.get32(rec, 4)
         if self._recorded is None:

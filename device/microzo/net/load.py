@@ -41,8 +41,12 @@ def load(path):
 
 
 def _not_a_model(path, why):
+    name = str(path).lower()
+    command = "import" if name.endswith((".onnx", ".tflite")) else "quantize"
+    if name.endswith(".npy"):
+        return ValueError("%s holds an array, no model: microzo.Dataset(x, y) reads it" % path)
     return ValueError(
-        "%s is not a microzo model: %s; convert one with `microzo quantize`" % (path, why)
+        "%s is not a microzo model: %s; convert one with `microzo %s`" % (path, why, command)
     )
 
 

@@ -2,6 +2,7 @@
 
 from array import array
 
+from .. import misfit
 from ..board import memory
 from . import arena as planner
 from . import words as L
@@ -84,11 +85,11 @@ class Model:
             data.check(self)
 
     def input(self, sample):
-        """Maps raw bytes (IN_H*IN_W*IN_C of them) to the input tensor."""
-        if len(sample) != self.sample_len:
-            raise ValueError(
-                "a sample of %s has %d bytes, not %d" % (self.path, self.sample_len, len(sample))
-            )
+        """Maps raw bytes (IN_H*IN_W*IN_C of them), or an array or list of them, to the input
+        tensor."""
+        kind = type(sample)
+        if kind is not bytearray and kind is not bytes or len(sample) != self.sample_len:
+            sample = misfit("as_bytes", self, sample)
         self.k.input(self.plan, self.blob, self.arena, sample)
 
     def encode(self, values, out=None):
@@ -148,6 +149,8 @@ class Model:
         """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
         after each sample."""
         self.check(data)
+        if n is not None and not isinstance(n, int):
+            raise TypeError("evaluate takes a data source, such as microzo.ArrayData(x, y)")
         n = len(data) if n is None else min(n, len(data))
         if n < 1:
             raise ValueError("there are no samples to evaluate")
@@ -156,10 +159,7 @@ class Model:
         for i in range(n):
             label = data.read_into(i, sample)
             if label is None or not 0 <= label < self.classes:
-                raise ValueError(
-                    "sample %d has label %s, evaluation needs labels 0..%d"
-                    % (i, label, self.classes - 1)
-                )
+                raise misfit("of_label", i, label, self.classes)
             correct += self.predict(sample) == label
             loss += self.k.loss(self.plan, self.arena, label, self._no_error)
             if progress:

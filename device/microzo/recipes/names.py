@@ -48,7 +48,9 @@ def recipe(name):
     from ..methods import forget_declarations, method
 
     if name not in RECIPES:
-        raise ValueError("unknown recipe %r, there are %s" % (name, ", ".join(sorted(RECIPES))))
+        from ..board.nearest import meant
+
+        raise ValueError("unknown recipe %r: %s" % (name, meant(name, RECIPES)))
     stages = []
     for kind, changes in RECIPES[name]:
         stage = method(kind).defaults()
@@ -67,7 +69,12 @@ def check(recipe):
         raise ValueError("a recipe is a dict, start from microzo.recipe(name)")
     for key in recipe:
         if key not in _KEYS and key != "split":
-            raise ValueError("a recipe has no %r: is it a setting of one of its stages?" % key)
+            from ..board.nearest import meant
+
+            raise ValueError(
+                "a recipe has no %r: %s; settings of a method belong to a stage, "
+                'recipe["stages"][-1]' % (key, meant(key, _KEYS + ("split",)))
+            )
     for key in _KEYS:
         if key not in recipe:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)

@@ -111,14 +111,9 @@ class Engine:
     def progress(self, ms):
         """The Step that was done last, in so many milliseconds."""
         stage = self._stage
-        at = self.at
-        if stage.correct >= 0:
-            correct, total = stage.correct, stage.count
-        else:
-            correct, total = at.before.correct, at.before.total
         return Step(
-            at.spec()["kind"], at.step, stage.steps, stage.loss, stage.count, correct, total,
-            ms, self._health.warning,
+            self.at.spec()["kind"], self.at.step, stage.steps, stage.loss, stage.count,
+            stage.correct, ms, self._health.warning,
         )  # fmt: skip
 
     # a stage

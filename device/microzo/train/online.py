@@ -1,5 +1,7 @@
 """Training on samples as they come: trainer.step(x, y)."""
 
+from .. import misfit
+
 _MOST = 4096  # samples of a recipe; a run that is resumed tells how many when it has begun
 
 
@@ -41,15 +43,20 @@ class Online:
         from ..methods import forget_declarations, method
 
         model = self._model
-        if len(x) != model.sample_len:
-            raise ValueError(
-                "a sample of %s has %d bytes, not %d" % (model.path, model.sample_len, len(x))
-            )
+        if type(x) not in (bytes, bytearray) or len(x) != model.sample_len:
+            x = misfit("as_bytes", model, x)
         if y is None and not method(program["stages"][0]["kind"]).labels:
             y = 0
         forget_declarations()
-        if y is None or not 0 <= y < model.classes:
-            raise ValueError("label %s is not one of the classes 0..%d" % (y, model.classes - 1))
+        try:
+            inside = 0 <= y < model.classes and int(y) == y
+        except TypeError:
+            inside = False  # None, a text
+        if not inside:
+            raise ValueError(
+                "label %r is not one of the classes, integers 0..%d" % (y, model.classes - 1)
+            )
+        y = int(y)
         self.source.show(x)
         return y
 

@@ -1,11 +1,10 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
 from .. import forget, leave
-from ..board import clock, files
+from ..board import clock, files, memory
 from ..board.memory import Compact
 from ..methods import forget_declarations
 from .engine import Engine, Samples
-from .progress import outcome_line
 
 
 def _check(name, value, low=1, high=(1 << 30) - 1):
@@ -13,14 +12,17 @@ def _check(name, value, low=1, high=(1 << 30) - 1):
         raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
 
 
-def _checked(recipe):
+def _checked(recipe, plan, layers):
     with Compact():
+        from ..net import trainable
         from ..recipes import names
 
         recipe = names.recipe(recipe) if isinstance(recipe, str) else recipe
         names.check(recipe)
-        names = None
+        trainable.choose(plan, layers)
+        names = trainable = None
         forget_declarations()
+        forget("net.trainable")
         leave("recipes")
     return recipe
 
@@ -45,23 +47,27 @@ class Trainer:
 
     def __init__(
         self, model, recipe="default", layers="auto", seed=1, journal=None, ram=None,
-        sync_every=1, checkpoint_every=25, board_id=0, cache=None, cache_file=None,
+        sync_every=1, checkpoint_every=25, board_id=0, cache=None, cache_file=None, **misspelt
     ):  # fmt: skip
+        if misspelt:
+            from . import advice
+
+            raise advice.misspelt(misspelt)
         _check("seed", seed, 0)
         _check("board_id", board_id, 0, 65535)
         _check("sync_every", sync_every)
         _check("checkpoint_every", checkpoint_every)
         _check("ram", ram or 0, 0)
         _check("cache", cache or 0, 0)
+        if not hasattr(model, "trained"):
+            raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if recipe is not None:
             if journal is not None and files.exists(journal):
                 raise ValueError(
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
                 )
-            recipe = _checked(recipe)
-        if not hasattr(model, "trained"):
-            raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
+            recipe = _checked(recipe, model.plan, layers)
         if model.trained:
             raise ValueError(
                 "the model is trained already: model.reset() starts anew, model.save() keeps it"
@@ -88,15 +94,18 @@ class Trainer:
         """The resolved recipe of the run, or None before it."""
         return None if self._engine is None else self._engine.run.program
 
+    @property
+    def finished(self):
+        return self._engine is not None and self._engine.at.finished
+
     def outcomes(self):
         """One line for every stage that is finished, then one for whatever was left out."""
         if self._engine is None:
             return []
-        outcomes = self._engine.at.outcomes
-        return [
-            outcome_line(spec["kind"], outcome)
-            for spec, outcome in zip(self.program["stages"], outcomes)
-        ] + self.program["notes"]
+        from . import outcomes
+
+        forget("train.outcomes")
+        return outcomes.lines(self.program, self._engine.at.outcomes)
 
     def memory(self, samples=256, labelled=True):
         """What a run on so many samples takes, before anything is allocated; prints as a table."""
@@ -188,10 +197,19 @@ class Trainer:
             )  # fmt: skip
             draw = None
             forget("data.draw")
+            if not getattr(data, "live", False):
+                self._warn(data, index, label)
         self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
         self._data = data
+
+    def _warn(self, data, index, label):
+        """Of samples that a run may not learn from."""
+        from . import advice
+
+        advice.warn(self.model, data, index, label)
+        forget("train.advice")
 
     @staticmethod
     def _forget_start():
@@ -203,7 +221,11 @@ class Trainer:
 
     @staticmethod
     def _loop(engine):
+        memory.free()  # what beginning left on the stack would keep its code
+        mean = 0  # ms a step, over the last ones
         while not engine.at.finished:
             begun = clock.now()
             if engine.advance():
-                yield engine.progress(clock.since(clock.now(), begun))
+                ms = clock.since(clock.now(), begun)
+                mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
+                yield engine.progress(mean)

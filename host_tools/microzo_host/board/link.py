@@ -19,6 +19,7 @@ from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
 from .. import place
+from . import running
 from .errors import BoardError, LinkError, ScriptError
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
@@ -153,10 +154,11 @@ def ports():
 
 
 def find_port(port):
-    """``auto`` becomes the only USB serial port; anything else stays."""
+    """``auto`` becomes the only USB serial port or running emulated board; anything else stays."""
     if port != "auto":
         return port
     usb = [device for device, _, is_usb in ports() if is_usb]
+    usb += [board.port for board in running.boards()]
     if not usb:
         start = place.cure("make board", "start an emulated one by `microzo emulator`")
         raise LinkError(f"no board found: plug one in, or {start}")

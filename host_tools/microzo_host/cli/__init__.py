@@ -6,6 +6,8 @@ line); MICROZO_TRACEBACK=1 shows where it came from.
 
 import click
 
+import microzo
+
 from .group import Commands
 
 COMMANDS = (
@@ -22,5 +24,6 @@ MODULES["import"] += "_"  # a keyword
     commands_of=MODULES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+@click.version_option(microzo.__version__, prog_name="microzo")
 def main():
     """Quantize a network, put it on a MicroPython board, train it there, audit it here."""

@@ -3,7 +3,7 @@
 import click
 
 from .. import place
-from ..board import emulator
+from ..board import emulator, running
 from ..board import link as board_link
 from .common import json_option, report, say
 
@@ -11,13 +11,16 @@ from .common import json_option, report, say
 @click.command("boards")
 @json_option
 def command(json_file):
-    """List serial ports and the emulated boards that are built."""
+    """List serial ports and emulated boards: those that run, those that are built."""
     ports = board_link.ports()
     firmware = sorted(p.stem for p in emulator.FIRMWARE.glob("*.elf"))
     for device, description, is_usb in ports:
         say(f"{device}  {description}{'' if is_usb else '  (no USB)'}", json_file)
     if not ports:
         say("no serial port", json_file)
+    boards = running.boards()
+    for board in boards:
+        say(f"{board.port}  emulated board that runs ({board.name})", json_file)
     for name in firmware:
         say(f"emulated: {name}  (`microzo emulator` starts one)", json_file)
     if not firmware:
@@ -25,6 +28,7 @@ def command(json_file):
     report(
         {
             "ports": [{"device": d, "description": t, "usb": u} for d, t, u in ports],
+            "running": [{"port": b.port, "name": b.name} for b in boards],
             "emulated": firmware,
         },
         json_file,

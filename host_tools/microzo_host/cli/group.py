@@ -31,6 +31,8 @@ class Commands(click.Group):
             failure = click.ClickException(error.format_message())
             failure.exit_code = 2
             raise failure from None
+        except BrokenPipeError:
+            raise  # `microzo plan ... | head`: click ends without a word
         except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("MICROZO_TRACEBACK"):
                 raise

@@ -3,6 +3,7 @@
 import dataclasses
 
 import click
+import rich.console
 
 import microzo
 
@@ -10,6 +11,7 @@ from .. import recipefile
 from ..model import file as modelfile
 from ..plan import predict as planning
 from ..plan import ram as ramplan
+from ..report import tables
 from .common import json_option, report, say
 
 
@@ -24,12 +26,13 @@ from .common import json_option, report, say
 @click.option("--board", type=click.Choice(list(ramplan.BOARDS)), help="A board that is known.")
 @click.option("--romfs", is_flag=True, help="MODEL is mapped from ROMFS: weights take no RAM.")
 @click.option("--clock", metavar="HZ", help="Clock of the board, such as 64000000 or 64M.")
+@click.option("--details", is_flag=True, help="Also layers, RAM by part, flash.")
 @json_option
-def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file):
+def command(model, recipe, layers, samples, ram, board, romfs, clock, details, json_file):
     """Print what training MODEL takes, and whether it fits; status 1 if not.
 
-    Peak RAM by part, flash, MACs and estimated time of a forward pass and of a step, what else
-    fits, and the best set of layers.
+    Peak RAM, estimated time of the run and of the steps of each stage, what else fits, and the
+    best set of layers.
     """
     if ram and board:
         raise click.BadParameter("give --ram or --board, not both")
@@ -42,33 +45,47 @@ def command(model, recipe, layers, samples, ram, board, romfs, clock, json_file)
     made = recipefile.read(recipe)
     found = planning.plan(model, made, _layers(layers), samples, target, romfs)
     report(found, json_file)
+    say(_verdict(found, not (ram or board)), json_file)
     if "stages" in found:
         _show(found, json_file)
+        if details:
+            _show_details(found, json_file)
     _show_advice(found, json_file)
     if not found["fits"]:
         raise MemoryError(found["refused"])
 
 
 def _show(found, json_file):
-    """The run itself: layers, passes and steps, RAM, flash."""
+    """The run itself, stage by stage."""
+    if json_file != "-":
+        rich.console.Console().print(tables.planned(found))
+    for note in found["notes"]:
+        say(note, json_file)
+
+
+def _verdict(found, assumed):
+    """One line: whether it fits, how long it takes, and on which board."""
+    board = f"{found['ram'] // 1024} KB" + (" (assumed: --ram, --board)" if assumed else "")
+    if not found["fits"]:
+        return f"does not fit in {board}"
+    seconds = found["seconds_run"]
+    time = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    return (
+        f"fits: peak RAM {found['peak'] / 1024:.0f} of {board}, about {time} on a "
+        f"{found['core']} at {found['clock'] / 1e6:g} MHz"
+    )
+
+
+def _show_details(found, json_file):
+    """Layers, RAM by part, flash."""
     for layer in found["layers"]:
         shape = " x ".join(map(str, layer["output"]))
         say(f"{layer['op']:3} {layer['kind']:8} {shape:14} {layer['macs']:9,} MACs", json_file)
-    speed = f"{found['core']} at {found['clock'] / 1e6:g} MHz"
-    seconds = found["seconds_forward"]
-    say(f"a forward pass: {found['macs_forward']:,} MACs, {seconds:.3f} s ({speed})", json_file)
-    for stage in found["stages"]:
-        kind = stage["kind"]
-        ops = f" of operators {stage['ops']}" if "ops" in stage else ""
-        macs, seconds = found["macs_step"][kind], found["seconds_step"][kind]
-        say(f"a step of {kind}{ops}: {macs:,} MACs, {seconds:.2f} s", json_file)
     for name, part in found["parts"].items():
         say(f"{name:26} {part:9,}", json_file)
     say(f"{'peak RAM':26} {found['peak']:9,} of {found['ram']:,} bytes", json_file)
     flash = ", ".join(f"{name} {size:,}" for name, size in found["flash"].items())
     say(f"flash {sum(found['flash'].values()):,} bytes: {flash}", json_file)
-    for note in found["notes"]:
-        say(note, json_file)
 
 
 def _show_advice(found, json_file):

@@ -50,6 +50,17 @@ def command(port, files, folder, source, module, no_module, no_package, json_fil
 
             for target, size, what in push.send(board_files.Files(link), plan, show):
                 before += size
-                say(f"{what:9} {target} ({size:,} bytes)", json_file)
                 done.append({"file": target, "bytes": size, "what": what})
+    say(_summary(done), json_file)
     report({"board": str(info), "files": done}, json_file)
+
+
+def _summary(done):
+    """One line: how many files were copied, and how many were there already."""
+    copied = [entry for entry in done if entry["what"] != "unchanged"]
+    same = len(done) - len(copied)
+    if not copied:
+        return f"all {same} files are on the board, unchanged"
+    size = sum(entry["bytes"] for entry in copied)
+    text = f"{len(copied)} files copied and verified ({size:,} bytes)"
+    return f"{text}, {same} unchanged" if same else text

@@ -18,6 +18,8 @@ ENOUGH = 64  # calibration images under which the ranges are doubtful
 def command(weights, calibration, out, force, json_file):
     """Quantize float WEIGHTS (.safetensors, .npz) with clean uint8 images CALIBRATION (.npy)."""
     refuse_existing(out, force)
+    if weights.lower().endswith((".onnx", ".tflite")):
+        raise ValueError(f"{weights} is for `microzo import {weights} -o {out}`, not for quantize")
     net = netfile.read(weights)
     images = checks.array(calibration)
     images = images[..., None] if images.ndim == 3 else images

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from .. import place
-from ..board import errors, push
+from ..board import emulator, errors, push
 from ..board import files as board_files
 from ..board import info as board_info
 from ..board import link as board_link
@@ -23,6 +23,11 @@ for name in os.listdir("/"):
         os.remove(name)
 """
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
+
+
+def board_of(core):
+    """The BoardInfo of an emulated board without a native module."""
+    return dataclasses.replace(BOARD, arch=emulator.CORES[core].arch)
 
 
 @dataclasses.dataclass
@@ -51,6 +56,7 @@ def disk(model, case):
 def command(port, recipe, steps=None, **more):
     """The mpremote command line of a run, as a user types it; more: other settings of train.py."""
     settings = [] if recipe == "default" else [f"recipe = {recipe!r}"]
+    more.setdefault("lines", 0)  # every step: the demo has its own progress
     settings += [f"steps = {steps}"] if steps else []
     settings += [f"{name} = {value!r}" for name, value in more.items()]
     before = ["exec", "; ".join(settings)] if settings else []

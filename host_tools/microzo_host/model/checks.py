@@ -13,10 +13,13 @@ def data(x_path, y_path, model=None):
     if x.dtype != np.uint8 or x.ndim not in (2, 3, 4):
         raise ValueError(
             f"{x_path} holds {x.dtype} of shape {x.shape}: samples are uint8, N x H x W [x C]; "
-            f"`microzo encode` makes them"
+            "`microzo encode` makes them, or " + (_kind_cure(x) or "reshape them")
         )
     if y.ndim != 1 or y.dtype.kind not in "iu":
-        raise ValueError(f"{y_path} holds {y.dtype} of shape {y.shape}: labels are integers, N")
+        cure = "y.argmax(axis=1) of one column a class" if y.ndim == 2 else "y.astype('uint8')"
+        raise ValueError(
+            f"{y_path} holds {y.dtype} of shape {y.shape}: labels are integers, N: save {cure}"
+        )
     if len(x) != len(y):
         raise ValueError(f"{x_path} has {len(x)} samples but {y_path} {len(y)} labels")
     if model is not None:
@@ -47,7 +50,8 @@ def fits(path, x, model):
         theirs = (*x.shape[1:], 1) if x.ndim == 3 else x.shape[1:]
         raise ValueError(
             f"{path} has samples of {_shape(theirs)}, the model takes {_shape(ours)} (rows, "
-            f"columns, channels): `microzo encode` puts axes in order"
+            f"columns, channels): `microzo encode` puts axes in order; "
+            + _shape_cure(tuple(x.shape[1:]), ours)
         )
     return x.reshape(-1, *ours)
 
@@ -57,7 +61,8 @@ def in_range(path, y, classes):
     if len(y) and not 0 <= int(y.min()) <= int(y.max()) < classes:
         worst = int(y.max()) if int(y.max()) >= classes else int(y.min())
         raise ValueError(
-            f"{path} has label {worst}, the model's {classes} classes are 0 to {classes - 1}"
+            f"{path} has label {worst}, the model's {classes} classes are 0 to {classes - 1}: "
+            "save y - y.min() if yours only begin elsewhere"
         )
 
 
@@ -76,9 +81,32 @@ def together(files):
             if stem[-1] == "y":
                 in_range(file, values, models[0].classes)
             elif values.dtype != np.uint8:
-                raise ValueError(f"{file} holds {values.dtype}, samples are uint8: convert them")
+                raise ValueError(
+                    f"{file} holds {values.dtype}, samples are uint8: {_kind_cure(values)}"
+                )
             else:
                 fits(file, values, models[0])
+
+
+def _kind_cure(x):
+    """How values that are no uint8 become samples; "" for uint8."""
+    if x.dtype == np.uint8:
+        return ""
+    if x.dtype.kind == "f" and x.size and 0 <= x.min() and x.max() <= 1:
+        return "save (255 * x).round().astype('uint8')"
+    return "save numpy.clip(x, 0, 255).round().astype('uint8') if they are pixels"
+
+
+def _shape_cure(one, wanted):
+    """What to do with samples of shape `one`."""
+    h, w, c = wanted
+    if one == (c, h, w):
+        return "the channels come first, x.transpose(0, 2, 3, 1) puts them last"
+    if c == 1 and one == (h, w, 3):
+        return "x.mean(axis=3).round().astype('uint8') makes grey images of colours"
+    if c == 3 and one in ((h, w), (h, w, 1)):
+        return "x.reshape(*x.shape[:3], 1).repeat(3, axis=3) makes three channels of one"
+    return "resize or crop them"
 
 
 def _shape(shape):

@@ -132,6 +132,11 @@ def pack(model):
 
 def read(path):
     """Read and check a model file; ValueError or OSError in one sentence otherwise."""
+    if str(path).lower().endswith((".onnx", ".tflite")):
+        raise ValueError(
+            f"{path} is no model of microzo yet: `microzo import {path} -o model.safetensors` "
+            "makes one"
+        )
     with open(path, "rb") as file:
         return unpack(file.read(), path)
 

@@ -42,6 +42,9 @@ def _times(path, made, target):
     costs = steptime.Costs(microzo.load(str(path)).plan, target.core)
     forward = costs.passes()
     each = [(stage["kind"], costs.step(stage, made.samples)) for stage in made.stages]
+    whole = sum(costs.stage(stage, made.samples) for stage in made.stages)
+    # A guard passes all samples before and after its stage.
+    whole += sum(2 * made.samples * forward for stage in made.stages if stage["guard"])
     steps = ramplan.largest(each)
     return {
         "core": target.core,
@@ -50,6 +53,7 @@ def _times(path, made, target):
         "instructions_step": steps,
         "seconds_forward": forward / target.clock,
         "seconds_step": {kind: n / target.clock for kind, n in steps.items()},
+        "seconds_run": whole / target.clock,
     }
 
 

@@ -35,6 +35,27 @@ def simulated(rows):
     return table
 
 
+def planned(plan):
+    """The stages of a plan: what they train, their steps, what a step takes."""
+    out = rich.table.Table(box=None, pad_edge=False)
+    out.add_column("stage")
+    out.add_column("operators", no_wrap=True)
+    for name in ("steps", "MACs a step", "s a step"):
+        out.add_column(name, justify="right")
+    for stage in plan["stages"]:
+        kind = stage["kind"]
+        out.add_row(
+            kind,
+            ", ".join(map(str, stage.get("ops", ()))) or "-",
+            str(stage["steps"]),
+            f"{plan['macs_step'][kind]:,}",
+            f"{plan['seconds_step'][kind]:.2f}",
+        )
+    macs, seconds = plan["macs_forward"], plan["seconds_forward"]
+    out.add_row("a forward pass", "all", "", f"{macs:,}", f"{seconds:.3f}")
+    return out
+
+
 def compared(rows):
     """Layers of compare.compare(): how many values differ, or signal to noise."""
     out = rich.table.Table(box=None, pad_edge=False)
