@@ -26,7 +26,12 @@ def examine(link):
     installed = {t: files.state(t)[0] >= 0 for t in _package_targets()}
     free = files.free()
     fitting = board_info.choose_module(info, push.built_modules())
-    return Examination(info, free, fitting, list(_problems(info, fitting, installed, free)))
+    problems = [*_problems(info, fitting, installed, free), *push.hidden(files)]
+    if all(installed.values()):
+        problems.append(
+            "the package is on the board twice, and the source wins: run `microzo push`"
+        )
+    return Examination(info, free, fitting, problems)
 
 
 def _package_targets():

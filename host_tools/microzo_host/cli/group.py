@@ -5,6 +5,8 @@ import os
 
 import click
 
+from ..visible import visible
+
 
 class Commands(click.Group):
     """Loads a command when it is asked for and turns its errors into sentences.
@@ -31,7 +33,7 @@ class Commands(click.Group):
             failure = click.ClickException(error.format_message())
             failure.exit_code = 2
             raise failure from None
-        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        except (ValueError, TypeError, OSError, ImportError, MemoryError, RecursionError) as error:
             if os.environ.get("MICROZO_TRACEBACK"):
                 raise
             raise click.ClickException(sentence(error)) from None
@@ -60,6 +62,7 @@ class SeveralValues(click.Command):
 
 def sentence(error):
     """An exception as one line for a person."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+        text = f"{error.filename}: {error.strerror}"
+    return visible(" ".join(text.split())) or type(error).__name__

@@ -1,11 +1,13 @@
 """Tables for the terminal."""
 
 import rich.table
+import rich.text
 
 from microzo.net import arena
 from microzo.net import words as L
 
 from ..model import file as modelfile
+from ..visible import visible
 
 
 def simulated(rows):
@@ -48,7 +50,9 @@ def compared(rows):
     for row in rows:
         last = (f"{row.differing:,}", f"{row.largest}") if exact else (f"{row.snr:.1f} dB",)
         shape = "x".join(map(str, row.shape))
-        out.add_row(row.name, row.kind, shape, f"{row.values:,}", f"{row.saturated:.1f} %", *last)
+        out.add_row(
+            _name(row.name), row.kind, shape, f"{row.values:,}", f"{row.saturated:.1f} %", *last
+        )
     return out
 
 
@@ -67,5 +71,12 @@ def layers(model):
         macs = arena.macs(words, o)
         shape = f"{op.out_h}x{op.out_w}x{op.out_c}"
         realign = "yes" if op.stats is not None else ""
-        out.add_row(op.name, L.KIND_NAMES[op.kind], shape, f"{weights:,}", f"{macs:,}", realign)
+        out.add_row(
+            _name(op.name), L.KIND_NAMES[op.kind], shape, f"{weights:,}", f"{macs:,}", realign
+        )
     return out
+
+
+def _name(text):
+    """A name that stands in a file: neither markup nor a terminal's command."""
+    return rich.text.Text(visible(text))
