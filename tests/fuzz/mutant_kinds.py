@@ -5,7 +5,6 @@ A class a kind: make(rng) -> bytes of a mutant, use(path) takes it as a user wou
 
 import json
 import struct
-import sys
 import zlib
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import small
 
 import microzo
 from microzo.net import words as L
+from microzo.recipes.names import RECIPES
 from microzo_host import recipefile
 from microzo_host.model import checks, netfile
 from microzo_host.model import file as modelfile
@@ -26,7 +26,7 @@ class Kind:
 
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.model = str(folder / "base.safetensors")
+        self.model = str(self.folder / "base.safetensors")
         if not Path(self.model).exists():
             small.write_model(self.model)
         self.x, self.y = small.write_data(self.folder, self.model)
@@ -64,16 +64,27 @@ class Models(Kind):
     def use(self, path):
         model = microzo.load(path)
         repr(model)
-        model.predict(bytes(model.sample_len))
+        try:
+            self.train(model)
+        except ValueError:  # what has nothing to train says so
+            model.reset()
+        sample = bytes(range(256)) * (model.sample_len // 256 + 1)
+        before = model.predict(sample[: model.sample_len]), bytes(model.logits())
+        saved = path + ".saved"
+        model.save(saved)
+        try:
+            again = microzo.load(saved)
+        except (ValueError, OSError) as error:
+            raise AssertionError("what is saved is refused") from error
+        assert (again.predict(sample[: model.sample_len]), bytes(again.logits())) == before
+
+    def train(self, model):
         source = microzo.ArrayData(bytes(4 * model.sample_len), [0, 1, 0, 1])
         recipe = small.short("forward_only", samples=4)
         for stage in recipe["stages"]:
             stage["guard"] = ""
         for _ in microzo.Trainer(model, recipe, cache=0).run(source, steps=2):
             pass
-        saved = path + ".saved"
-        model.save(saved)
-        microzo.load(saved)
 
     def use_on_host(self, path):
         modelfile.read(path)
@@ -87,7 +98,7 @@ def repair(body, plan):
 
 
 class Checkpoints(Kind):
-    """Checkpoints beside a journal without its last records; header and body have right sums."""
+    """Checkpoints of a run that was cut; many are forged: of the others none may change a bit."""
 
     def sources(self):
         journal = self.folder / "run"
@@ -98,25 +109,35 @@ class Checkpoints(Kind):
             )  # fmt: skip
             for _ in trainer.run(self.data, steps=4):
                 pass
-        self.journal = journal.read_bytes()
+        self.journal, self.forged = journal.read_bytes(), False
         self.beside = {p.name[3:]: p.read_bytes() for p in self.folder.glob("run.*")}
+        model = microzo.load(self.model)
+        copy = self.folder / "whole"
+        copy.write_bytes(self.journal)
+        for _ in microzo.resume(model, str(copy)).run(self.data):
+            pass
+        self.state = bytes(model.state)
         return list(self.beside.values())
 
     def make(self, rng):
         raw = bytearray(rng.choice(self.raws))
+        self.forged = rng.random() < 0.6
+        if not self.forged:
+            return mutate.data(rng, raw)
         for _ in range(rng.choice((1, 1, 2))):
             mutate.words(rng, raw, 0, 28)
-        if rng.random() < 0.7:
-            struct.pack_into("<I", raw, 28, zlib.crc32(raw[:28]))
-        return bytes(raw) if rng.random() < 0.7 else mutate.data(rng, raw)
+        struct.pack_into("<I", raw, 28, zlib.crc32(raw[:28]))
+        return bytes(raw)
 
     def use(self, path):
         for number, name in enumerate(self.beside):
             target = path + ".j" + name
             Path(target).write_bytes(Path(path).read_bytes() if number < 2 else self.beside[name])
         Path(path + ".j").write_bytes(self.journal)
-        for _ in microzo.resume(microzo.load(self.model), path + ".j").run(self.data):
+        model = microzo.load(self.model)
+        for _ in microzo.resume(model, path + ".j").run(self.data):
             pass
+        assert self.forged or bytes(model.state) == self.state
 
 
 class Arrays(Kind):
@@ -141,13 +162,15 @@ class Arrays(Kind):
         text = text.replace(old, new).encode("latin1")[:60000]
         return bytes(raw[:8]) + struct.pack("<H", len(text)) + text + bytes(raw[128:])
 
-    def use(self, path):
-        for pair in ((path, self.y), (self.x, path)):
-            source = microzo.Dataset(*pair)
-            try:
-                microzo.load(self.model).evaluate(source)
-            finally:
-                source.close()
+    def use(self, path, y=None):
+        source = microzo.Dataset(path, y or self.y)
+        try:
+            microzo.load(self.model).evaluate(source)
+        finally:
+            source.close()
+
+    def use_as_labels(self, path):
+        self.use(self.x, path)
 
     def use_on_host(self, path):
         checks.data(path, self.y, modelfile.read(self.model))
@@ -159,7 +182,7 @@ class Recipes(Kind):
     suffix = ".json"
 
     def sources(self):
-        return [json.dumps(small.short(name)) for name in microzo.recipes()]
+        return [json.dumps(small.short(name)) for name in RECIPES]
 
     def make(self, rng):
         text = rng.choice(self.raws)
@@ -225,9 +248,17 @@ class Onnx(TfLite):
     suffix = ".onnx"
 
     def sources(self):
-        import onnx_small
+        from onnx_build import Builder
 
-        return [onnx_small.network()]
+        b = Builder((2, 8, 8))
+        b.conv(4, 2, pads=[1, 1, 1, 1])
+        b.norm(4)
+        b.op("Relu")
+        b.conv(4, 4, group=4, strides=[2, 2])
+        b.op("GlobalAveragePool")
+        b.op("Flatten")
+        b.dense(3, 4)
+        return [b.pack()]
 
     def use(self, path):
         from microzo_host.importers import onnx_network
@@ -239,5 +270,3 @@ KINDS = {
     "models": Models, "checkpoints": Checkpoints, "npy": Arrays, "recipes": Recipes,
     "npz": FloatNetworks, "tflite": TfLite, "onnx": Onnx,
 }  # fmt: skip
-if __name__ == "__main__":
-    sys.exit("run mutant_worker.py")

@@ -44,7 +44,9 @@ def words(rng, raw, begin, end):
         return
     at = begin + 4 * rng.randrange((end - begin) // 4)
     old = struct.unpack_from("<i", raw, at)[0]
-    value = rng.choice((rng.choice(EXTREMES), old + rng.choice((-4, -1, 1, 4)), rng.randint(-9, 99)))
+    value = rng.choice(
+        (rng.choice(EXTREMES), old + rng.choice((-4, -1, 1, 4)), rng.randint(-9, 99))
+    )
     struct.pack_into("<i", raw, at, max(-(1 << 31), min((1 << 31) - 1, value)))
 
 

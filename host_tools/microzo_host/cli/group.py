@@ -7,6 +7,8 @@ import click
 
 from ..visible import visible
 
+LONGEST = 4000  # characters of a sentence: an importer lists all that it cannot take
+
 
 class Commands(click.Group):
     """Loads a command when it is asked for and turns its errors into sentences.
@@ -65,4 +67,5 @@ def sentence(error):
     text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename}: {error.strerror}"
-    return visible(" ".join(text.split())) or type(error).__name__
+    text = visible(" ".join(text.split())) or type(error).__name__
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."

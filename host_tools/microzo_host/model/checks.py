@@ -3,6 +3,7 @@
 import math
 import os
 import pathlib
+import warnings
 
 import numpy as np
 
@@ -44,7 +45,8 @@ def _array(file, path):
         header = {(1, 0): np.lib.format.read_array_header_1_0}.get(
             version, np.lib.format.read_array_header_2_0
         )
-        shape, fortran, dtype = header(file)
+        with warnings.catch_warnings(action="ignore"):
+            shape, fortran, dtype = header(file)
     except Exception:  # NumPy evaluates the header as Python: a damaged one raises anything
         raise ValueError(f"{path} is no .npy file of numbers: write it by numpy.save") from None
     count = math.prod(shape)
