@@ -23,7 +23,7 @@ STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 python source mpy-cross natmod host-lib unix \
+.PHONY: help setup packages fashion packages-rv32 packages-fuzz python source mpy-cross natmod host-lib unix \
   firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
   bench size size-diff repl board lint generated clean
 
@@ -50,6 +50,10 @@ packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware
 	@$(STEP) 1/7 "RISC-V packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON) gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
 	  qemu-system-misc
+
+packages-fuzz: packages ## clang with libFuzzer, only for `make test-full`
+	@$(STEP) 1/7 "fuzzing packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) clang libclang-rt-dev
 
 python: packages ## [2/7] Python packages, into .venv
 	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh \
@@ -106,7 +110,7 @@ check: lint host-lib test-packages ## Lint and the fast tests, about a minute: b
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 build test-packages firmware-all ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz build test-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch

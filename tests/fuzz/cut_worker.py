@@ -3,7 +3,8 @@
     MICROZO_SEED=1 python tests/fuzz/cut_worker.py KIND CUTS [CASE]
 
 KIND: littlefs, fat or posix. Each case trains a recipe, loses its power several times and goes on;
-it must end in the bits of the run without a cut. CASE: only this one.
+some have no room on the disk at first. It must end in the bits of the run without a cut. CASE:
+only this one.
 """
 
 import os
@@ -43,6 +44,17 @@ def life(made, layers, data, options):
     model.save(OUT)
 
 
+def full(disk, room, *arguments):
+    """A life on a disk with little room ends in one sentence; the next one has room again."""
+    disk.has_room(room)
+    with disk.mounted():
+        try:
+            life(*arguments)
+        except OSError as error:
+            assert "room" in str(error), str(error)
+    disk.has_room(None)
+
+
 def run(disk, *arguments):
     """True if a life came to its end, False if the power went."""
     with disk.mounted():
@@ -65,6 +77,9 @@ def case(number, raw, data):
     assert run(whole, made, layers, data, options)
     result, ticks = whole.content(), whole.ticks
     disk, cuts = sim_disk.Disk(KIND, rng, {MODEL: raw, OUT: raw}), 0
+    if rng.random() < 0.3:
+        added = sum(map(len, result.values())) - 2 * len(raw)
+        full(disk, rng.randint(0, added), made, layers, data, options)
     for _ in range(rng.randint(1, MOST_LIVES)):
         disk.cut_at(rng.randint(1, ticks))
         if run(disk, made, layers, data, options):

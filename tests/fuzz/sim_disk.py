@@ -48,11 +48,19 @@ class Disk:
         self._changes = []  # of names, not safe yet: (name, node or None, old name)
         self._numbers = {}
         self.ticks, self._limit, self.dead = 0, None, False
+        self._room = None
 
     # what a test does with it
 
     def cut_at(self, tick):
         self._limit = self.ticks + tick
+
+    def has_room(self, more):
+        """No more than `more` bytes can be added from now on; None: there is no end."""
+        self._room = None if more is None else self._used() + more
+
+    def _used(self):
+        return sum(len(node.data) for node in set(self._names.values()))
 
     def content(self):
         """{name: bytes} as a program sees it."""
@@ -110,6 +118,10 @@ class Disk:
         if path not in self._names:
             raise OSError(errno.ENOENT, "no such file", path)
         return self._names[path]
+
+    def check_room(self, more):
+        if self._room is not None and self._used() + more > self._room:
+            raise OSError(errno.ENOSPC, "no space left")
 
     def commit(self, node):
         """Bytes that are flushed; what it means depends on the kind."""
@@ -235,6 +247,7 @@ class Writing:
         """Bytes to the file; a cut tears them anywhere."""
         waiting, self._waiting = self._waiting, bytearray()
         if waiting:
+            self._disk.check_room(len(waiting))
             half = self._disk._rng.randint(0, len(waiting))
             self._node.data += waiting[:half]
             self._disk.tick()
