@@ -24,7 +24,7 @@ KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
 .PHONY: help setup packages fashion packages-rv32 packages-fuzz python source mpy-cross natmod host-lib unix \
-  firmware firmware-all build demo check test test-full test-packages accuracy study study-quick study-packages \
+  firmware firmware-all build demo check test test-full test-packages fuzz-packages accuracy study study-quick study-packages \
   bench size size-diff repl board lint generated clean
 
 help: ## Lists these targets
@@ -104,13 +104,17 @@ test-packages: python ## Reference packages of the importers, Dask, plots: for t
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
 
+fuzz-packages: test-packages ## atheris, only for `make test-full`
+	@$(STEP) 2/7 "fuzzing in Python" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages,fuzz
+
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
 	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
 
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz build test-packages firmware-all ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch

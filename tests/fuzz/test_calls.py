@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-import coverage
+import libfuzzer
 import machine
 import pytest
 
@@ -13,12 +13,17 @@ pytestmark = [
 ]
 
 
-def test_the_fuzzer_finds_nothing():
+def test_the_plan_checker_in_python():
+    pytest.importorskip("atheris", reason="pip install microzo[fuzz]")
+    machine.worker("plan_fuzz.py", 300_000)
+
+
+def test_the_table_and_the_plan_checker_in_c():
     try:
-        coverage.compiler()
-    except coverage.Missing as error:
+        libfuzzer.compiler()
+    except libfuzzer.Missing as error:
         pytest.skip(str(error))
-    machine.worker("coverage.py", "run", 300)
+    machine.worker("libfuzzer.py", "run", 300)
 
 
 @pytest.mark.parametrize("how", ["--sanitize", "--unix"])
@@ -30,7 +35,7 @@ def test_spoilt_calls_under_the_sanitizers(how):
 
 
 def test_the_corpus_reaches_every_entry(tmp_path):
-    coverage.unpack(tmp_path)
-    count = len(coverage.entries())
+    libfuzzer.unpack(tmp_path)
+    count = len(libfuzzer.entries())
     reached = {path.read_bytes()[0] % count for path in tmp_path.iterdir()}
     assert reached == set(range(count))

@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the native API's table and its plan checker, by libFuzzer.
 
-    python tests/fuzz/coverage.py run SECONDS     from c/corpus.tar.xz; status 1: a finding
-    python tests/fuzz/coverage.py corpus SECONDS  fuzzes, then writes the smallest corpus anew
+    python tests/fuzz/libfuzzer.py run SECONDS     from c/corpus.tar.xz; status 1: a finding
+    python tests/fuzz/libfuzzer.py corpus SECONDS  fuzzes, then writes the smallest corpus anew
 
 A finding stays in build/fuzz/ and is repeated by `build/fuzz/fuzz_calls FILE`.
 """
@@ -78,7 +78,7 @@ def packed(case):
 
 
 def good_calls(count=40):
-    """Inputs that are good calls of small networks: of every entry the smallest and some others."""
+    """Inputs that are good calls of small networks: of each entry the smallest and some others."""
     sys.path.insert(0, str(machine.HERE.parent / "kernels"))
     import casegen
     import netgen
