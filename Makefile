@@ -24,9 +24,9 @@ STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 packages-xtensa python source mpy-cross natmod host-lib unix \
-  firmware firmware-all firmware-pico build demo check test test-full test-packages accuracy study study-quick study-packages \
-  bench bench-peers size size-diff dist repl board lint generated clean
+.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz python source mpy-cross natmod \
+  host-lib unix firmware firmware-all firmware-pico build demo check test test-full test-packages fuzz-packages \
+  accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -55,6 +55,10 @@ packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware
 packages-xtensa: packages ## The Xtensa compiler, for native modules of ESP32
 	@$(STEP) 1/7 "Xtensa packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON) gcc-xtensa-lx106 picolibc-xtensa-lx106-elf binutils-source
+
+packages-fuzz: packages ## clang with libFuzzer, only for `make test-full`
+	@$(STEP) 1/7 "fuzzing packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) clang libclang-rt-dev
 
 python: packages ## [2/7] Python packages, into .venv
 	@$(STEP) 2/7 "python packages" --inputs pyproject.toml boards/tools/python_env.sh boards/tools/requirements.lock \
@@ -111,13 +115,17 @@ test-packages: python ## Reference packages of the importers, Dask, plots: for t
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
 	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
 
+fuzz-packages: test-packages ## atheris, only for `make test-full`
+	@$(STEP) 2/7 "fuzzing in Python" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages,fuzz
+
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
 	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
 
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 build test-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch

@@ -15,6 +15,8 @@ def read(name):
         made = json.loads(pathlib.Path(name).read_text())
     except ValueError as error:  # no JSON, or no text
         raise ValueError(f"{name} is no JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{name} is no recipe: its JSON is nested too deeply") from None
     try:
         microzo.recipes.names.check(made)
     except ValueError as error:

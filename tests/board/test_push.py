@@ -120,7 +120,7 @@ class FakeLink:
         code = code.replace("'/", f"'{self.folder}/")
         exec(code, self.scope)
 
-    def value(self, expression):
+    def value(self, expression, shape):
         return eval(expression.replace("'/", f"'{self.folder}/"), self.scope)
 
 
@@ -198,3 +198,69 @@ def test_samples_of_another_kind_are_not_pushed(tmp_path):
         np.save(tmp_path / "train_x.npy", array)
         with pytest.raises(ValueError, match=message):
             checks.together([str(model), str(tmp_path / "train_x.npy")])
+
+
+SOURCE = b"print('old')"
+
+
+def board_with(folder, *paths):
+    """Files on a board that has old source at these paths."""
+    for path in paths:
+        target = folder / path.strip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(SOURCE)
+    return board_files.Files(FakeLink(folder))
+
+
+def pushed(monkeypatch, files, plan):
+    """{path: what happened}; the fake board tells nothing of its space."""
+    monkeypatch.setattr(files, "free", lambda: None)
+    return {target: what for target, _, what in push.send(files, plan)}
+
+
+def test_old_source_of_the_package_is_removed(monkeypatch, tmp_path):
+    """MicroPython would take it in place of the compiled file."""
+    plan = [(f"/lib/microzo/{n}.mpy", b"M") for n in ("a", "b", "sub/__init__")]
+    plan += [(push.MODULE_TARGET, b"M"), ("/c.mpy", b"M")]
+    old = ["/lib/microzo/a.py", "/lib/microzo/sub/__init__.py", "/lib/_microzo.py", "/c.py"]
+    files = board_with(tmp_path, *old)
+    outcome = pushed(monkeypatch, files, plan)
+    assert [path for path, what in outcome.items() if what == "removed"] == old[:3]
+    assert files.present(old) == ["/c.py"]
+    assert not [p for p, what in pushed(monkeypatch, files, plan).items() if what != "unchanged"]
+    (warning,) = push.shadowing(files, plan)
+    assert warning.startswith("/c.py is on the board and is imported in place")
+
+
+def test_old_source_is_removed_by_the_push_after_a_cut(monkeypatch, tmp_path):
+    plan = [("/lib/microzo/a.mpy", b"M")]
+    files = board_with(tmp_path, "/lib/microzo/a.py")
+    (tmp_path / "lib/microzo/a.mpy").write_bytes(b"M")
+    assert pushed(monkeypatch, files, plan)["/lib/microzo/a.py"] == "removed"
+
+
+def test_compiled_files_beside_new_source_are_removed(monkeypatch, tmp_path):
+    plan = [("/lib/microzo/a.py", b"new")]
+    files = board_with(tmp_path, "/lib/microzo/a.mpy")
+    assert pushed(monkeypatch, files, plan) == {
+        "/lib/microzo/a.mpy": "removed",
+        "/lib/microzo/a.py": "copied",
+    }
+
+
+def test_what_is_removed_makes_room(monkeypatch, tmp_path):
+    files = board_with(tmp_path, "/lib/microzo/a.py")
+    monkeypatch.setattr(files, "free", lambda: 4)
+    plan = [("/lib/microzo/a.mpy", b"M" * (4 + len(SOURCE)))]
+    assert [what for _, _, what in push.send(files, plan)] == ["removed", "copied"]
+    with pytest.raises(OSError, match="bytes free"):
+        list(push.send(files, [("/lib/microzo/a.mpy", b"M" * (5 + 2 * len(SOURCE)))]))
+
+
+def test_what_hides_the_package_is_told(tmp_path):
+    files = board_with(tmp_path, "/microzo/__init__.py", "/_microzo.py", "/lib/microzo/a/x.py")
+    plan = [("/lib/microzo/a.mpy", b"M"), ("/lib/microzo/__init__.mpy", b"M")]
+    told = [sentence.split(" ")[0] for sentence in push.hidden(files)]
+    assert told == ["/microzo", "/_microzo.py"]
+    (warning,) = push.shadowing(files, plan)
+    assert warning.startswith("/lib/microzo/a is on the board")

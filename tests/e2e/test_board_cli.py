@@ -179,7 +179,7 @@ def test_interrupted_push_goes_on(start, tmp_path):
     status, text, error = microzo(*push_it)
     assert status == 0, error
     with board_link.Link(board.port, reset=False) as link:
-        assert link.value("__import__('os').listdir('/')").count("data.bin") == 1
+        assert link.value("__import__('os').listdir('/').count('data.bin')", int) == 1
 
 
 def test_a_board_that_goes_away(start, tmp_path):

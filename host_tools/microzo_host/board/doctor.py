@@ -27,7 +27,11 @@ def examine(link):
     free = files.free()
     fitting = board_info.choose_module(info, push.built_modules())
     header = board_info.installed_module(link)
-    problems = list(_problems(info, fitting, installed, free, header))
+    problems = [*_problems(info, fitting, installed, free, header), *push.hidden(files)]
+    if all(installed.values()):
+        problems.append(
+            "the package is on the board twice, and the source wins: run `microzo push`"
+        )
     return Examination(info, free, fitting, problems)
 
 

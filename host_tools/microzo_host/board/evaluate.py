@@ -8,6 +8,7 @@ import microzo.net.words
 from ..model.evaluate import Evaluation
 from . import files as board_files
 from . import link as board_link
+from .errors import LinkError
 
 L = microzo.net.words
 LOGITS = "logits "
@@ -42,8 +43,12 @@ def evaluate(port, model, x, y, at=None, tell=False):
         script = SCRIPT.format(**targets, **crcs, tell=tell, logits=LOGITS)
         lines = link.exec(script, timeout=None).splitlines()
     here = microzo.load(model).plan
-    if lines[-2].split() != [str(here[L.PLAN_CRC]), str(here[L.BLOB_CRC])]:
+    try:
+        rows = [bytes.fromhex(line[len(LOGITS) :]) for line in lines if line.startswith(LOGITS)]
+        correct, total, loss = map(int, lines[-1].split())
+        told = lines[-2].split()
+    except (ValueError, IndexError):
+        raise LinkError(f"the board at {port} answers with noise: reset it, try again") from None
+    if told != [str(here[L.PLAN_CRC]), str(here[L.BLOB_CRC])]:
         raise ValueError(f"{at} on the board is another model than {model}: deploy it again")
-    rows = [bytes.fromhex(line[len(LOGITS) :]) for line in lines if line.startswith(LOGITS)]
-    correct, total, loss = map(int, lines[-1].split())
     return Evaluation(correct, total, loss / 10000, rows)

@@ -6,12 +6,15 @@ A file grows as ``NAME.part`` and takes its name when its hash is right.
 """
 
 import base64
+import binascii
 import errno
 import hashlib
 
 from .errors import BoardError, ScriptError
 
 CHUNKS = (3072, 768)  # the second for boards with little memory
+READ = 1536  # bytes of a file in one answer
+LARGEST = 1 << 30  # bytes of a file to pull: over a serial line a day
 
 _HELPERS = """
 import os, hashlib
@@ -35,6 +38,15 @@ def _mz_mkdir(p):
     except OSError as e:
         if e.errno != 17:
             raise
+def _mz_there(*paths):
+    n = 0
+    for i in range(len(paths)):
+        try:
+            os.stat(paths[i])
+            n |= 1 << i
+        except OSError:
+            pass
+    return n
 def _mz_remove(p):
     try:
         os.remove(p)
@@ -55,15 +67,38 @@ class Files:
 
     def state(self, path):
         """(size, base64 SHA-256) of a file; size -1 if there is none."""
-        return self.link.value(f"_mz_hash({path!r})")
+        return self.link.value(f"_mz_hash({path!r})", (int, str))
 
     def free(self):
         """Free bytes of the root file system, or None where it cannot tell."""
+        space = self._space("/")
+        return space and space[1] * space[3]
+
+    def capacity(self, path):
+        """Bytes of the file system that has a file, or None where it cannot tell."""
+        space = self._space(path)
+        # A mapped file system counts in blocks of its first number.
+        return space and (space[1] or space[0]) * space[2]
+
+    def _space(self, path):
+        """f_bsize, f_frsize, f_blocks, f_bfree; None where the file system cannot tell."""
         try:
-            block, _, _, blocks = self.link.value("os.statvfs('/')[1:5]")[:4]
+            return self.link.value(f"tuple(os.statvfs({path!r})[:4])", (int,) * 4)
         except ScriptError:
             return None
-        return block * blocks
+
+    def present(self, paths):
+        """Those of the paths that the board has, files or folders."""
+        there = []
+        for begin in range(0, len(paths), 30):
+            some = paths[begin : begin + 30]
+            bits = self.link.value(f"_mz_there({', '.join(map(repr, some))})", int)
+            there += [path for i, path in enumerate(some) if bits >> i & 1]
+        return there
+
+    def remove(self, path):
+        """Delete a file if it is there."""
+        self.link.exec(f"_mz_remove({path!r})")
 
     def put(self, path, data, progress=lambda done: None):
         """Copy bytes to a file; returns ``unchanged``, ``copied`` or ``resumed``."""
@@ -97,12 +132,21 @@ class Files:
         size, digest = self.state(path)
         if size < 0:
             raise BoardError(f"the board has no file {path}: list its files by `mpremote fs ls`")
+        capacity = self.capacity(path)
+        if size > LARGEST or capacity is not None and size > capacity:
+            raise BoardError(
+                f"the board says {path} has {size:,} bytes, more than its file system holds or a "
+                f"serial line carries: reset it and try again"
+            )
         data = bytearray()
         self.link.exec(f"_mz_f = open({path!r}, 'rb')")
         while len(data) < size:
-            text = self.link.exec("print(_mz_b(_mz_f.read(1536)).decode(), end='')")
-            chunk = base64.b64decode(text)
-            if not chunk:
+            text = self.link.exec(f"print(_mz_b(_mz_f.read({READ})).decode(), end='')")
+            try:
+                chunk = base64.b64decode(text)
+            except (binascii.Error, ValueError):
+                chunk = b""
+            if not 0 < len(chunk) <= READ:
                 break
             data += chunk
             progress(len(data))
@@ -174,7 +218,7 @@ class _explained:
 
 def _errno(traceback):
     """The error number in the last line of a board's traceback, or None."""
-    last = traceback.strip().splitlines()[-1]
+    last = (traceback.strip().splitlines() or [""])[-1]
     if not last.startswith("OSError"):
         return None
     for number, name in errno.errorcode.items():

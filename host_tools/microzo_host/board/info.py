@@ -37,7 +37,8 @@ def ask(link):
     name, version, mpy, machine, free = link.value(
         "(sys.implementation.name, tuple(sys.implementation.version[:3]),"
         " getattr(sys.implementation, '_mpy', 0),"
-        " getattr(sys.implementation, '_machine', 'a board'), gc.mem_free())"
+        " getattr(sys.implementation, '_machine', 'a board'), gc.mem_free())",
+        (str, (int, int, int), int, str, int),
     )
     arch, abi = parse_mpy(mpy)
     return BoardInfo(machine, name, version, arch, abi, free, _module(link))
@@ -130,5 +131,5 @@ def _module(link):
     except ScriptError as error:
         if "ImportError: no module" in error.traceback:
             return "absent"
-        return error.traceback.strip().splitlines()[-1]
-    return link.value("getattr(_microzo, '__file__', 'built in')")
+        return error.traceback.strip().splitlines()[-1] if error.traceback.strip() else "unknown"
+    return link.value("getattr(_microzo, '__file__', 'built in')", str)

@@ -1,7 +1,8 @@
-"""A connection to one board over its serial line: the only file that uses mpremote's library.
+"""A connection to one board over its serial line; only it and line.py use mpremote's library.
 
 mpremote's internals are not promised to stay, so nothing else imports them.
 Every failure is a ``LinkError`` or a ``ScriptError``, with one sentence.
+What a board answers is bounded and checked: a wrong or hostile one ends in such a sentence too.
 """
 
 import ast
@@ -10,20 +11,25 @@ import io
 import os
 import pathlib
 import stat
+import struct
 import threading
 import time
 
 import serial
 import serial.tools.list_ports
 from mpremote.transport import TransportError, TransportExecError
-from mpremote.transport_serial import SerialTransport
 
 from .. import place
+from ..visible import visible
 from . import running
 from .errors import BoardError, LinkError, ScriptError
+from .line import Transport
 
 READ_TIMEOUT = 10  # s that a board at its prompt may take to answer
 ATTEMPTS = 3
+ENTERING = 40  # s that all attempts may take
+MOST_OUTPUT = 1 << 24  # bytes that a command may print
+MOST_VALUE = 1 << 16  # bytes of a value in Python's words
 _QUIET = threading.Lock()  # redirecting stdout is for the whole process: one thread at a time
 
 
@@ -66,14 +72,22 @@ class Link:
 
         ``timeout`` is in seconds without any output.
         """
-        show = None
-        if follow:
+        out = bytearray()
 
-            def show(data):
-                follow(data.strip(b"\x04").decode("utf-8", "replace"))
+        def collect(data):
+            self._transport.serial.heard()
+            data = data.strip(b"\x04")
+            if follow:
+                follow(data.decode("utf-8", "replace"))
+            elif len(out) < MOST_OUTPUT:
+                out.extend(data)
+            else:
+                raise LinkError(
+                    f"the board at {self.port} printed more than {MOST_OUTPUT >> 20} MB: reset it"
+                )
 
         with self._errors():
-            out, error = self._transport.exec_raw(code, timeout, show)
+            _, error = self._transport.exec_raw(code, timeout, collect)
             if error:
                 raise ScriptError(error.decode("utf-8", "replace"))
             return out.decode("utf-8", "replace")
@@ -83,9 +97,21 @@ class Link:
         with self._errors():
             self._enter(True)
 
-    def value(self, expression):
-        """The value of an expression, which must be a Python literal."""
-        return ast.literal_eval(self.exec(f"print(repr(({expression})))").strip())
+    def value(self, expression, shape):
+        """The value of an expression, a Python literal of that shape: a type or a tuple of shapes.
+
+        An answer of another shape is refused: nothing says that a board runs what it is sent.
+        """
+        text = self.exec(f"print(repr(({expression})))").strip()
+        with contextlib.suppress(
+            ValueError, SyntaxError, TypeError, MemoryError, RecursionError, OverflowError
+        ):
+            value = ast.literal_eval(text[: MOST_VALUE + 1])
+            if len(text) <= MOST_VALUE and _fits(value, shape):
+                return value
+        raise LinkError(
+            f"the board at {self.port} answers with noise: reset it, check its cable and try again"
+        )
 
     def stream(self, source, write, seconds=None):
         """Run a script; ``write`` gets its output (bytes) as it comes, however long that takes.
@@ -93,11 +119,16 @@ class Link:
         Ctrl-C goes on to the board, whose script may tidy up; a second one leaves it.
         """
         interrupted = False
+
+        def show(data):
+            self._transport.serial.heard()
+            write(data.strip(b"\x04"))
+
         with self._errors():
             self._transport.exec_raw_no_follow(source)
             while True:
                 try:
-                    _, error = self._transport.follow(seconds, lambda b: write(b.strip(b"\x04")))
+                    _, error = self._transport.follow(seconds, show)
                     break
                 except KeyboardInterrupt:
                     if interrupted:
@@ -114,9 +145,10 @@ class Link:
             yield
         except TransportExecError as error:
             raise ScriptError(error.error_output) from None
-        except TransportError as error:
+        except (TransportError, struct.error) as error:
+            why = visible(" ".join(str(error).split()))[:200]
             raise LinkError(
-                f"the board at {self.port} stopped answering ({error}): reset it and try again"
+                f"the board at {self.port} stopped answering ({why}): reset it and try again"
             ) from None
         except (serial.SerialException, OSError) as error:
             if isinstance(error, BoardError):
@@ -127,6 +159,7 @@ class Link:
 
     def _enter(self, reset):
         """Into the raw REPL; boards that reset when the port opens need a second try."""
+        self._transport.serial.give_up(ENTERING)
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(0.5 * attempt)
@@ -137,7 +170,9 @@ class Link:
                 contextlib.redirect_stdout(io.StringIO()),
             ):
                 try:
+                    self._transport.serial.heard()
                     self._transport.enter_raw_repl(soft_reset=fresh)
+                    self._transport.serial.give_up(None)
                     return
                 except (serial.SerialException, OSError):
                     break
@@ -145,6 +180,17 @@ class Link:
             f"{self.port} does not answer as a MicroPython board: reset it, or choose another "
             f"port (`microzo boards` lists them)"
         )
+
+
+def _fits(value, shape):
+    """Whether a value is of a type (integers: of 64 bits), or a tuple of values that fit."""
+    if isinstance(shape, tuple):
+        return (
+            type(value) is tuple
+            and len(value) == len(shape)
+            and all(_fits(v, s) for v, s in zip(value, shape))
+        )
+    return type(value) is shape and (shape is not int or -(1 << 63) <= value < 1 << 63)
 
 
 def ports():
@@ -169,7 +215,7 @@ def find_port(port):
 
 def _open(port):
     try:
-        return SerialTransport(port, timeout=READ_TIMEOUT)
+        return Transport(port, timeout=READ_TIMEOUT)
     except (TransportError, serial.SerialException, OSError, ValueError):
         raise LinkError(_why_closed(port)) from None
 

@@ -139,8 +139,15 @@ def plan_files(info, files, compiled=True, module=None, folder="/", parts=ALL):
 
 
 def send(files, plan, progress=lambda target, done, size: None):
-    """Put a plan on a board's ``Files``; yields (target, size, what happened)."""
-    _check_space(files, plan)
+    """Put a plan on a board's ``Files``; yields (target, size, what happened).
+
+    Older files of ours that MicroPython would import in place of what goes there are removed.
+    """
+    stale = files.present([twin(target) for target, _ in plan if _is_ours(target)])
+    _check_space(files, plan, stale)
+    for path in stale:
+        files.remove(path)
+        yield path, 0, "removed"
     for target, data in plan:
         size = len(data)
         what = files.put(target, data, functools.partial(_show, progress, target, size))
@@ -171,12 +178,46 @@ def _module(info, module, notes):
     return with_second(chosen)
 
 
-def _check_space(files, plan):
+def twin(target):
+    """The other form of a module, source or compiled: of the two, MicroPython takes the source."""
+    stem, _, suffix = target.rpartition(".")
+    return f"{stem}.{'mpy' if suffix == 'py' else 'py'}"
+
+
+def hidden(files):
+    """Sentences on what is on a board and is imported in place of the package or the module."""
+    # The root comes before /lib in sys.path; a folder before a file of its name.
+    paths = [
+        "/microzo",
+        "/microzo.py",
+        "/microzo.mpy",
+        "/_microzo",
+        "/_microzo.py",
+        "/_microzo.mpy",
+    ]
+    for path in files.present([*paths, "/lib/_microzo"]):
+        yield f"{path} on the board is imported in place of what is in /lib: delete or rename it"
+
+
+def shadowing(files, plan):
+    """Sentences on what lies beside modules that were pushed and is imported in their place."""
+    modules = [t for t, _ in plan if t.endswith((".mpy", ".py")) and "/__init__." not in t]
+    users = [t for t in modules if t.endswith(".mpy") and not _is_ours(t)]
+    for path in files.present([twin(t) for t in users] + [t.rpartition(".")[0] for t in modules]):
+        yield f"{path} is on the board and is imported in place of what was pushed: delete it"
+
+
+def _is_ours(target):
+    return target == MODULE_TARGET or target.startswith(PACKAGE_TARGET + "/")
+
+
+def _check_space(files, plan, stale):
     """Refuse before sending what cannot fit even where every file is new or replaced."""
     free = files.free()
     if free is None:
         return
     needed = sum(len(data) - max(files.state(target)[0], 0) for target, data in plan)
+    needed -= sum(max(files.state(path)[0], 0) for path in stale)
     if needed > free:
         raise OSError(
             f"the board's file system has {free:,} bytes free and {needed:,} are needed: "

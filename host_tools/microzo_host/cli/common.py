@@ -8,6 +8,8 @@ import click
 import rich.console
 import rich.progress
 
+from ..visible import visible
+
 
 def _json_file(ctx, option, path):
     if path and path != "-":
@@ -32,6 +34,11 @@ def check_folder(path):
 def refuse_existing(path, force):
     """Raise before any work if an output exists, or has no folder."""
     check_folder(path)
+    refuse_other(path, force)
+
+
+def refuse_other(path, force):
+    """Raise before any work if an output exists; its folder may be made later."""
     if os.path.exists(path) and not force:
         raise FileExistsError(f"{path} exists: choose another name or give --force")
 
@@ -59,7 +66,7 @@ def report(result, json_file):
 def say(text, json_file):
     """Print for a person, unless standard output is the JSON."""
     if json_file != "-":
-        click.echo(text)
+        click.echo(visible(text))
 
 
 def progress():

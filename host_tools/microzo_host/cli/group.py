@@ -5,6 +5,10 @@ import os
 
 import click
 
+from ..visible import visible
+
+LONGEST = 4000  # characters of a sentence: an importer lists all that it cannot take
+
 
 class Commands(click.Group):
     """Loads a command when it is asked for and turns its errors into sentences.
@@ -33,7 +37,7 @@ class Commands(click.Group):
             raise failure from None
         except BrokenPipeError:
             raise  # `microzo plan ... | head`: click ends without a word
-        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        except (ValueError, TypeError, OSError, ImportError, MemoryError, RecursionError) as error:
             if os.environ.get("MICROZO_TRACEBACK"):
                 raise
             raise click.ClickException(sentence(error)) from None
@@ -62,6 +66,8 @@ class SeveralValues(click.Command):
 
 def sentence(error):
     """An exception as one line for a person."""
+    text = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+        text = f"{error.filename}: {error.strerror}"
+    text = visible(" ".join(text.split())) or type(error).__name__
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."

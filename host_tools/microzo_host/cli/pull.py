@@ -6,7 +6,7 @@ import click
 
 from ..board import files as board_files
 from ..board import link as board_link
-from .common import force_option, json_option, refuse_existing, report, say, write_new
+from .common import force_option, json_option, refuse_other, report, say, write_new
 
 
 @click.command("pull")
@@ -19,7 +19,7 @@ def command(port, files, out, force, json_file):
     """Copy FILES from a board (PORT or auto), each verified by its SHA-256."""
     targets = {file: pathlib.Path(out, file.rsplit("/", 1)[-1]) for file in files}
     for target in targets.values():
-        refuse_existing(target, force)
+        refuse_other(target, force)
     done = []
     with board_link.Link(port, reset=False) as link:
         board = board_files.Files(link)

@@ -48,9 +48,12 @@ def command(port, files, folder, source, module, no_module, no_package, json_fil
             def show(target, sent, size):
                 bars.update(task, completed=before + sent, description=target)
 
-            for target, size, what in push.send(board_files.Files(link), plan, show):
+            board = board_files.Files(link)
+            for target, size, what in push.send(board, plan, show):
                 before += size
                 done.append({"file": target, "bytes": size, "what": what})
+        for warning in (*push.hidden(board), *push.shadowing(board, plan)):
+            say(warning, json_file)
     say(_summary(done), json_file)
     report({"board": str(info), "files": done}, json_file)
 

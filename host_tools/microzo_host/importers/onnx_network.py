@@ -95,7 +95,15 @@ class Imported:
 
 def import_network(path):
     """The float network of an ONNX file; everything unsupported is told in one ValueError."""
-    return from_graph(onnx_file.read(path), path)
+    with np.errstate(all="ignore"):  # what is no number is told below
+        imported = from_graph(onnx_file.read(path), path)
+    for layer in imported.net.layers:
+        parts = [part for part in (layer.weight, layer.bias) if part is not None]
+        if not all(np.isfinite(part).all() for part in parts):
+            raise ValueError(
+                f"{path}: layer {layer.name!r} has weights that are no numbers: export it again"
+            )
+    return imported
 
 
 def from_graph(graph, path):

@@ -1,5 +1,7 @@
 """What an importer cannot take: collected, then told at once."""
 
+from ..visible import visible
+
 
 class Unsupported(ValueError):
     """One thing of a foreign model that microzo cannot run, with what to do instead."""
@@ -12,8 +14,7 @@ class Problems:
         self.path, self.found = path, []
 
     def add(self, problem):
-        text = "".join(c if c.isprintable() else " " for c in str(problem))
-        self.found.append(" ".join(text.split()))
+        self.found.append(visible(str(problem), ""))
 
     def raise_if_any(self):
         """One ValueError, one sentence, that lists all of them."""

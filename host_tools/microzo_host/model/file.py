@@ -313,7 +313,7 @@ def _graph(metadata, plan, path):
             for key, word in (("in", L.IN), ("out", L.OUT)):
                 if key in entry["scales"]:
                     scales[plan[L.op_base(i) + word]] = float(entry["scales"][key])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError):
         raise ValueError(f"{path} has a damaged graph in its metadata: make it again") from None
     return names, scales
 

@@ -10,7 +10,6 @@ A file without a graph is taken for weights of the demo network (``demonet``).
 import io
 import json
 import pathlib
-import zipfile
 
 import numpy as np
 
@@ -70,7 +69,7 @@ def _read_npz(path):
     try:
         with np.load(path, allow_pickle=False) as file:
             tensors = dict(file)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except Exception:  # of a damaged archive NumPy, zipfile and zlib raise anything
         raise ValueError(f"{path} is no .npz file: write it by numpy.savez") from None
     texts = (str(tensors.pop(k)) if k in tensors else None for k in ("graph", "input_shape"))
     return tensors, *_graph(*texts, path)
@@ -81,7 +80,7 @@ def _graph(graph, shape, path):
         return None, None
     try:
         return json.loads(graph), json.loads(shape)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise ValueError(f"{path} has a damaged graph: write it again by netfile.write") from None
 
 

@@ -66,7 +66,7 @@ def unpack(raw, path):
             (name, DTYPES[e["dtype"]], tuple(e["shape"]), *e["data_offsets"])
             for name, e in header.items()
         ]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError(
             f"{path} has a damaged or foreign safetensors header: copy or make it again"
         ) from None

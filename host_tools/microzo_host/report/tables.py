@@ -1,11 +1,13 @@
 """Tables for the terminal."""
 
 import rich.table
+import rich.text
 
 from microzo.net import arena
 from microzo.net import words as L
 
 from ..model import file as modelfile
+from ..visible import visible
 
 
 def simulated(rows):
@@ -69,7 +71,9 @@ def compared(rows):
     for row in rows:
         last = (f"{row.differing:,}", f"{row.largest}") if exact else (f"{row.snr:.1f} dB",)
         shape = "x".join(map(str, row.shape))
-        out.add_row(row.name, row.kind, shape, f"{row.values:,}", f"{row.saturated:.1f} %", *last)
+        out.add_row(
+            _name(row.name), row.kind, shape, f"{row.values:,}", f"{row.saturated:.1f} %", *last
+        )
     return out
 
 
@@ -86,8 +90,8 @@ def layers(model, scales=False):
         d = described(model, op)
         shape = "x".join(map(str, d["output"]))
         more = (f"{d['scale']:.4g}", f"{d['zero_point']}") if scales else ()
-        out.add_row(d["name"], d["kind"], shape, f"{d['weights']:,}", f"{d['macs']:,}", *more,
-                    _told(d["trainable"]))  # fmt: skip
+        out.add_row(_name(d["name"]), d["kind"], shape, f"{d['weights']:,}", f"{d['macs']:,}",
+                    *more, _told(d["trainable"]))  # fmt: skip
     return out
 
 
@@ -108,3 +112,8 @@ def described(model, op):
         "weights": op.weight.size if weighted else 0, "macs": arena.macs(words, base),
         "scale": model.scales[op.out], "zero_point": op.out_zp, "trainable": trainable,
     }  # fmt: skip
+
+
+def _name(text):
+    """A name that stands in a file: neither markup nor a terminal's command."""
+    return rich.text.Text(visible(text))

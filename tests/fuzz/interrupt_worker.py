@@ -1,0 +1,106 @@
+"""Ctrl-C between any two bytecodes of the package: the run that goes on ends in the same bits.
+
+    MICROZO_SEED=1 python tests/fuzz/interrupt_worker.py COUNT [CASE]
+
+A case draws a recipe, a journal or none, and the bytecodes before which a KeyboardInterrupt comes;
+then the same trainer goes on, as a person does who presses Ctrl-C and calls run() again.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import draw
+import machine
+import small
+
+import microzo
+
+PACKAGE = str(Path(microzo.__file__).parent)
+MOST = 3  # interrupts of a case
+
+
+class Bytecodes:
+    """Counts the bytecodes of the package inside `with`; before number `stop` comes a Ctrl-C."""
+
+    def __init__(self, stop=None):
+        self.count, self._stop = 0, stop
+
+    def __enter__(self):
+        sys.settrace(self._call)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+    def _call(self, frame, event, _):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._opcode
+
+    def _opcode(self, frame, event, _):
+        if event == "opcode":
+            self.count += 1
+            if self.count == self._stop:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self._opcode
+
+
+def finish(trainer, data):
+    for _ in trainer.run(data):
+        pass
+
+
+def case(number, folder, model_path, data):
+    """Interrupts that came; AssertionError if a bit differs."""
+    rng = machine.rng("interrupts", number)
+    made, layers, options = draw.run(rng, number)
+    journalled = rng.random() < 0.7
+
+    def new(name):
+        journal = str(folder / f"{number}.{name}") if journalled else None
+        model = microzo.load(model_path)
+        return model, microzo.Trainer(model, made, layers, journal=journal, **options)
+
+    whole, trainer = new("whole")
+    with Bytecodes() as all_of_it:
+        finish(trainer, data)
+    model, trainer = new("cut")
+    came = 0
+    for _ in range(rng.randint(1, MOST)):
+        try:
+            with Bytecodes(rng.randint(1, all_of_it.count)):
+                finish(trainer, data)
+        except KeyboardInterrupt:
+            came += 1
+    finish(trainer, data)
+    assert bytes(model.state) == bytes(whole.state), "other bits in the state"
+    if journalled:
+        journals = [(folder / f"{number}.{name}").read_bytes() for name in ("whole", "cut")]
+        assert journals[0] == journals[1], "other bits in the journal"
+    return came
+
+
+def main(wanted, only=None):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        model = small.write_model(folder / "m.safetensors")
+        data = microzo.Dataset(*small.write_data(folder, model))
+        came = number = 0
+        while came < int(wanted):
+            chosen = number if only is None else int(only)
+            try:
+                came += case(chosen, folder, model, data)
+            except BaseException:
+                print(f"MICROZO_SEED={machine.SEED} interrupt_worker.py 1 {chosen}", flush=True)
+                raise
+            number += 1
+            if only is not None:
+                break
+    print(f"{came} interrupts in {number} runs\ndone")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
