@@ -45,6 +45,28 @@ def test_long_kernels_strides_and_pads(target, dilation):
     assert target.run(judged(net, content)) == []
 
 
+BOARDS = [p for p in targets.params() if p.marks and "pykernels" not in p.values[0]]
+
+
+@pytest.mark.parametrize("name", ["native", "pykernels", *BOARDS])
+@pytest.mark.parametrize(
+    ("shape", "stride", "pads"),
+    [((1, 2, 8), (1, 2), (0, 0, 0, 2)), ((2, 1, 4), (2, 1), (0, 2, 0, 0))],
+    ids=["right", "bottom"],
+)
+def test_strides_of_1x1_kernels_that_keep_the_size(name, shape, stride, pads):
+    """A pad after the image makes up for what the stride leaves out."""
+    cases = []
+    for seed in range(8):  # some clamp the outputs to one value, or start after the layer
+        content = random.Random(seed)
+        net = netgen.Network(content, shape)
+        net.conv(0, 8, (1, 1), stride, pads)
+        assert net.shapes[1] == (*shape[:2], 8)
+        net.dense(1, 3)
+        cases += judged(net, content)
+    assert targets.make(name).run(cases) == []
+
+
 def frozen(content, k, weight, zp=-128):
     """A dense layer with more inputs than sums of any weights allow."""
     net = netgen.Network(content, (1, 1, k), in_zp=zp)

@@ -59,8 +59,9 @@ static MZ_RARE void columns_open(columns_t *s, const mz_view_t *view) {
         s->rows.hi = 0; // no window is a run of bytes
     }
     s->words = l->in_c % 4 == 0;
+    // With a pad on the right or at the bottom, strides may leave the size as it is.
     s->pointwise = s->words && l->k == l->in_c && l->in_h == l->out_h && l->in_w == l->out_w
-        && l->p_t == 0 && l->p_l == 0;
+        && l->s_h == 1 && l->s_w == 1 && l->p_t == 0 && l->p_l == 0;
     s->clamps = l->act_min > -128 || l->act_max < 127;
     for (int32_t i = l->k; i < l->k4; ++i) {
         s->bytes[i] = -128;
