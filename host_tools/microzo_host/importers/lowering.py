@@ -36,13 +36,20 @@ class View:
     table: np.ndarray = None
 
 
+class _Views(dict):
+    """Views of activations by tensor; whoever reads a constant in their place is refused."""
+
+    def __missing__(self, number):
+        raise Unsupported("needs an activation, not a constant, as its first input (fold it)")
+
+
 class Lowering:
     """The operators made so far, and the views of the tensors that they write."""
 
     def __init__(self, graph, core, path):
         self.graph, self.core = graph, core
         self.ops, self.scales, self.shapes, self.sources = [], [], [], []
-        self.views, self.writers = {}, {}
+        self.views, self.writers = _Views(), {}
         self.changed = {}  # by operator: what dead.settle() did to its accumulators
         self.inexact = {}  # by operator: accumulators whose output is off by one
         self.unknown = set()  # what refused nodes would write
@@ -157,8 +164,6 @@ class Lowering:
 
     def view(self, number):
         """The View of an activation, whose values are those of one of our tensors."""
-        if number not in self.views:
-            raise Unsupported("needs an activation, not a constant, as its first input (fold it)")
         view = self.views[number]
         if view.table is not None:
             self._materialize(number, view)
