@@ -7,8 +7,8 @@ import sim_disk
 pytestmark = pytest.mark.slow
 
 
-# Part 6 of the device side mends both: a file that is replaced is not synced before its rename, and
-# a checkpoint that a cut interrupts leaves its .tmp behind.
+# Part 6 of the device side mends both: a file that is replaced is not synced before its rename,
+# and a checkpoint that a cut interrupts leaves its .tmp behind.
 @pytest.mark.xfail(strict=False, reason="replaced files: no fsync, .tmp stays behind after a cut")
 @pytest.mark.parametrize("kind", sim_disk.KINDS)
 def test_simulated_disks(kind):
