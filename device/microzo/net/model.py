@@ -182,4 +182,5 @@ class Model:
         from . import tables
 
         forget("net.tables")
+        forget("net.header")
         return tables.model_table(self)

@@ -217,6 +217,7 @@ class Trainer:
         forget("journal.file")
         forget("net.trainable")
         forget("net.tables")
+        forget("net.header")
         leave("recipes")
 
     @staticmethod
