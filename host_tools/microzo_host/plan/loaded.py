@@ -23,6 +23,8 @@ def modules(stages):
         names += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":
             names.append("train.free_guard")
+    if not any(method(stage["kind"]).takes_gradients for stage in stages):
+        names.append("kernel.gradients")  # it stays until the first gradient
     return _closure(names)
 
 
