@@ -121,7 +121,7 @@ def installed_module(link):
         "   pass\n"
         " return b''"
     )
-    return parse_header(link.value("_mz_header()"))
+    return parse_header(link.value("_mz_header()", bytes))
 
 
 def _module(link):
