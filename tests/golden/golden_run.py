@@ -45,9 +45,13 @@ def prepare(folder, which, replay=True):
     return path
 
 
+WARNING = "microzo: warning: "  # about the data, which is small on purpose
+
+
 def parse(said):
     """{name: {field: value}} of what the runner printed."""
-    lines = [line.split() for line in said.splitlines() if line.strip()]
+    said = said.splitlines()
+    lines = [line.split() for line in said if line.strip() and not line.startswith(WARNING)]
     return {name: dict(zip(FIELDS, map(int, values), strict=True)) for name, *values in lines}
 
 
