@@ -15,16 +15,18 @@ _YARDSTICKS = {
     "bp-statistics": "batch statistics alone",
 }
 _BESIDE = (("zero-shot", "zero_shot"), ("back-propagation, full", "bp"))
-_ABOUT = (
-    "Made by `make study` from build/study/accuracy.json (`make study-quick`: fewer runs, ten "
-    "minutes). The board's trainer over the host's C kernels: every figure is what a board "
-    "reaches, bit for bit. int8 accuracy in per cent. Nothing was tuned on the shifts shown. "
-    "In brackets: standard deviation over seeds of the mean over shifts. *runs*: shifts times "
-    "seeds; recipes with different runs are compared by the columns to the right of them, "
-    "which pair every run with its own zero-shot and back-propagation (full fine-tuning "
-    "after batch statistics were adapted, float, then int8). *share*: gain over zero-shot "
-    "divided by back-propagation's. *harm*: the lowest 95 % bound of a run's paired gain."
-)
+_ABOUT = """\
+Made by `make study` from build/study/accuracy.json (`make study-quick`: fewer runs, ten minutes).
+
+- The board's trainer ran over the host's C kernels: every figure is what a board reaches, to the
+  bit.
+- Figures are int8 accuracy in per cent. Nothing was tuned on the shifts shown.
+- In brackets: standard deviation over seeds of the mean over shifts.
+- *runs*: shifts times seeds. Recipes with different runs are compared by the columns to the right
+  of them, which pair every run with its own zero-shot and back-propagation.
+- Back-propagation is full fine-tuning after batch statistics were adapted, in float, then int8.
+- *share*: gain over zero-shot divided by back-propagation's.
+- *harm*: the lowest 95 % bound of a run's paired gain."""
 
 
 def write(rows, path):

@@ -2,64 +2,14 @@
 
 import pytest
 import small
+from counter import Counter
 
 import microzo
 import microzo.data.cache
 from microzo.kernel import choice as backend
-from microzo.net import arena as planner
-from microzo.net import words as L
 from microzo.recipes import resolve as program
 from microzo.train.engine import Engine
 from microzo_host.plan import work as cost
-
-
-class Counter:
-    """The kernels, whose calls are counted while `on`."""
-
-    def __init__(self, kernels):
-        self._kernels = kernels
-        self.on = False
-        self.passes = self.macs = 0
-
-    def __getattr__(self, name):
-        real, seen = getattr(self._kernels, name), getattr(self, f"_{name}", None)
-        if seen is None:
-            return real
-
-        def call(*args):
-            if self.on:
-                seen(*args)
-            return real(*args)
-
-        return call
-
-    def _run(self, plan, first, last, times=1):
-        self.macs += times * sum(planner.macs(plan, L.op_base(i)) for i in range(first, last))
-        self.passes += times * (last == plan[L.N_OPS])
-
-    def _forward(self, plan, blob, state, arena, first, last, mode):
-        self._run(plan, first, last)
-
-    def _probe(self, plan, blob, state, arena, params, out):
-        self._run(plan, params[0], plan[L.N_OPS], 1 if params[3] & 2 else 2)
-
-    def _node(self, plan, blob, state, arena, params, *rest):
-        if params[3] & 3 < 2:
-            self._run(plan, params[0] + 1, plan[L.N_OPS], 2)
-
-    def _stats(self, plan, blob, state, arena, op, *rest):
-        self._run(plan, op, op + 1)
-
-    def _head_grad(self, plan, blob, state, arena, op, *rest):
-        self._one(plan, op)
-
-    _tail_grad = _head_grad
-
-    def _node_grad(self, plan, arena, op, *rest):
-        self._one(plan, op)
-
-    def _one(self, plan, op):
-        self.macs += planner.macs(plan, L.op_base(op))
 
 
 @pytest.fixture
