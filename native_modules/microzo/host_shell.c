@@ -7,8 +7,15 @@
 
 #include "host_kernels.h"
 
-#define MAX_ROWS (128)
 #define DOC_BYTES (256)
+
+// Numbers of the rows, which all variants of the kernels share.
+enum {
+#define NUMBER(name, signature, function) ROW_##name,
+    MZ_API(NUMBER)
+#undef NUMBER
+    ROWS
+};
 
 extern const kernels_t mz_kernels_base;
 static const kernels_t *kernels = &mz_kernels_base;
@@ -87,10 +94,10 @@ static int collect_buffer(PyObject *object, int writable, Py_buffer *view, mz_ar
     return 0;
 }
 
-// What every function of the module is; `self` is the number of its row.
-static PyObject *call(PyObject *self, PyObject *const *objects, Py_ssize_t count) {
-    const row_t *row = &kernels->rows[PyLong_AsLong(self)];
-    mz_arg_t args[MZ_MAX_ARGS];
+// What every function of the module does.
+static PyObject *call(int number, PyObject *const *objects, Py_ssize_t count) {
+    const row_t *row = &kernels->rows[number];
+    mz_arg_t args[MZ_MAX_ARGS] = {0};
     Py_buffer views[MZ_MAX_ARGS];
     int n = (int)strlen(row->signature);
     int done = 0;
@@ -149,22 +156,33 @@ static int add(PyObject *module, const char *name, PyObject *object) {
     return status;
 }
 
-static int add_function(PyObject *module, PyObject *signatures, int index) {
-    static PyMethodDef methods[MAX_ROWS];
-    static char docs[MAX_ROWS][DOC_BYTES];
-    const row_t *row = &kernels->rows[index];
-    // The stable ABI has one type for all functions; METH_FASTCALL says which this one is.
-    methods[index] = (PyMethodDef){row->name, (PyCFunction)(void (*)(void))call, METH_FASTCALL,
-        describe(row, docs[index])};
-    PyObject *number = PyLong_FromLong(index);
+#define FUNCTION(name, signature, function) \
+    static PyObject *call_##name(PyObject *module, PyObject *const *objects, Py_ssize_t count) { \
+        (void)module; \
+        return call(ROW_##name, objects, count); \
+    }
+MZ_API(FUNCTION)
+#undef FUNCTION
+
+// The stable ABI has one type for all functions; METH_FASTCALL says which these are.
+static PyMethodDef methods[] = {
+#define METHOD(name, signature, function) \
+    {#name, (PyCFunction)(void (*)(void))call_##name, METH_FASTCALL, NULL},
+    MZ_API(METHOD)
+#undef METHOD
+};
+
+// `self` of a function is the module, so that pickle finds it by its name.
+static int add_function(PyObject *module, PyObject *signatures, int number) {
+    static char docs[ROWS][DOC_BYTES];
+    const row_t *row = &kernels->rows[number];
+    methods[number].ml_doc = describe(row, docs[number]);
     PyObject *home = PyUnicode_FromString("microzo_host.native"); // which publishes them
     PyObject *text = PyUnicode_FromString(row->signature);
     int status = -1;
-    if (number != NULL && home != NULL && text != NULL
-        && PyDict_SetItemString(signatures, row->name, text) == 0) {
-        status = add(module, row->name, PyCFunction_NewEx(&methods[index], number, home));
+    if (home != NULL && text != NULL && PyDict_SetItemString(signatures, row->name, text) == 0) {
+        status = add(module, row->name, PyCFunction_NewEx(&methods[number], module, home));
     }
-    Py_XDECREF(number);
     Py_XDECREF(home);
     Py_XDECREF(text);
     return status;
@@ -175,15 +193,12 @@ static int fill(PyObject *module) {
         "vectors(on): takes the kernels with vectors if the processor has them, or those without; "
         "the bits are the same. True if they have."};
     take_vectors(1);
-    if (kernels->n > MAX_ROWS) {
-        return type_error("the table of kernels is too long");
-    }
     PyObject *signatures = PyDict_New();
     if (signatures == NULL) {
         return -1;
     }
     int status = 0;
-    for (int i = 0; i < kernels->n && status == 0; ++i) {
+    for (int i = 0; i < ROWS && status == 0; ++i) {
         status = add_function(module, signatures, i);
     }
     if (status == 0) {
