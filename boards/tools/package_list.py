@@ -3,12 +3,12 @@
 package_list.py --write writes it; package_list.py --check says whether it is out of date.
 """
 
-import argparse
 import json
 import sys
-from pathlib import Path
 
-DEVICE = Path(__file__).resolve().parents[2] / "device"
+import generated
+
+DEVICE = generated.ROOT / "device"
 LIST = DEVICE / "package.json"
 
 
@@ -19,19 +19,5 @@ def text():
     return json.dumps(dict(listed, urls=[[name, name] for name in names]), indent=2) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    choice = parser.add_mutually_exclusive_group(required=True)
-    choice.add_argument("--write", action="store_true")
-    choice.add_argument("--check", action="store_true")
-    if parser.parse_args().write:
-        LIST.write_text(text())
-        return 0
-    if LIST.read_text() == text():
-        return 0
-    print("device/package.json is out of date: run make generated")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.run(__doc__, {LIST: text()}))

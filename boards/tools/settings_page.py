@@ -3,12 +3,13 @@
 settings_page.py --write writes the pages; settings_page.py --check names those that differ.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "device"), str(ROOT / "host_tools")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("device", "host_tools", "boards/tools")]
+
+import generated  # noqa: E402
 
 from microzo_host.report import settings  # noqa: E402
 
@@ -24,23 +25,8 @@ def pages():
 
 def stale():
     """Paths of the pages that differ."""
-    return [path for path, text in pages().items() if path.read_text() != text]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    choice = parser.add_mutually_exclusive_group(required=True)
-    choice.add_argument("--write", action="store_true")
-    choice.add_argument("--check", action="store_true")
-    if parser.parse_args().write:
-        for path, text in pages().items():
-            path.write_text(text)
-        return 0
-    paths = stale()
-    for path in paths:
-        print(f"{path.relative_to(ROOT)} is out of date: run make generated")
-    return 1 if paths else 0
+    return list(generated.differing(pages()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.run(__doc__, pages()))
