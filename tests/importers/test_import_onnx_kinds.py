@@ -187,13 +187,18 @@ def test_a_linear_layer_over_time():
     assert check(b, (7, 6)) == ["conv", "dense"]
 
 
-def test_one_sigmoid_is_two_classes(tmp_path):
+def one_sigmoid():
     b = Builder(SHAPE)
     b.conv(5, 4)
     b.op("GlobalAveragePool")
     b.op("Flatten")
     b.dense(1, 5)
     b.op("Sigmoid")
+    return b
+
+
+def test_one_sigmoid_is_two_classes(tmp_path):
+    b = one_sigmoid()
     path = tmp_path / "net.onnx"
     path.write_bytes(b.pack())
     x = np.random.default_rng(0).uniform(0, 1, (24, *SHAPE)).astype(np.float32)
@@ -326,12 +331,7 @@ def decibels(exact, values):
 
 
 def test_a_qdq_file_with_one_sigmoid(tmp_path):
-    b = Builder(SHAPE)
-    b.conv(5, 4)
-    b.op("GlobalAveragePool")
-    b.op("Flatten")
-    b.dense(1, 5)
-    b.op("Sigmoid")
+    b = one_sigmoid()
     path = tmp_path / "net.onnx"
     content, x = quantized(b, path, True)
     model = import_model(path)
