@@ -13,6 +13,7 @@ import json
 
 import microzo
 from microzo.board import files, memory
+from microzo.journal.writer import has_begun
 
 SETTINGS = {
     "model": "model.safetensors",
@@ -73,7 +74,7 @@ def begin(model, settings, given):
     """(trainer, its steps): of a new run, or of the one that the journal has begun."""
     train = microzo.Dataset(*settings["train"])
     journal = settings["journal"]
-    if not journal or not files.exists(journal):
+    if not journal or not has_begun(model.k, journal):
         trainer = microzo.Trainer(
             model,
             settings["recipe"],

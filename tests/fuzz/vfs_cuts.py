@@ -43,10 +43,11 @@ class Board:
 
     def start(self, limit, seed):
         """Block writes of a life that ended, None for one that was cut."""
-        words = self._unix.run(
+        text = self._unix.run(
             machine.HERE / "vfs_life.py", self._fs, self._image, self._folder / "settings",
             limit, seed,
-        ).split()  # fmt: skip
+        )  # fmt: skip
+        words = text.splitlines()[-1].split()  # behind the warnings
         return int(words[1]) if words[0] == "ended" else None
 
     def result(self):

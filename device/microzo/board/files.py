@@ -1,4 +1,4 @@
-"""Small file helpers: exact reads, replacement that survives a power cut."""
+"""Small file helpers: exact reads, whole writes that survive a power cut."""
 
 import os
 
@@ -30,29 +30,73 @@ def remove(path):
         pass
 
 
-def replace(temporary, path):
-    """Renames over an existing file; where the file system refuses that (FAT), removes the old
-    one first."""
+def sync(f):
+    """What was written to an open file is on the medium."""
+    f.flush()
+    if hasattr(os, "fsync"):  # a PC; on a board flush does it
+        os.fsync(f.fileno())
+
+
+def temporary(path):
+    """What a file is called while it is written."""
+    return "%s.tmp" % path
+
+
+def replace(path):
+    """The temporary file, which is whole and closed, takes the place of `path`.
+
+    A cut leaves the old file, or the new one, under its name, but on FAT, where renaming could
+    leave two names of one file: there it is a copy, and readers finish it (settle.py).
+    """
+    new = temporary(path)
     try:
-        getattr(os, "replace", os.rename)(temporary, path)
+        if hasattr(os, "replace"):
+            os.replace(new, path)
+        elif exists("%s.TMP" % path):  # FAT takes capitals for small letters
+            raise OSError(17)
+        else:
+            os.rename(new, path)
+    except OSError as e:
+        if not e.args or e.args[0] != 17:  # EEXIST
+            raise
+        from .. import forget
+        from . import settle
+
+        settle.copy(new, path)
+        forget("board.settle")
+    if hasattr(os, "fsync"):
+        _sync_folder(path)
+
+
+def _sync_folder(path):
+    """The new name of a file is on the medium, too."""
+    try:
+        number = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     except OSError:
-        remove(path)
-        os.rename(temporary, path)
+        return  # Windows opens no folders
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def write_whole(path, parts):
     """A file of the buffers that `parts` gives, whole or not at all."""
-    temporary = path + ".tmp"
+    written = False
     try:
-        with open(temporary, "wb") as f:
+        with open(temporary(path), "wb") as f:
             for part in parts:
                 f.write(part)
+            sync(f)
+        written = True
     except OSError as e:
-        remove(temporary)
         if e.args and e.args[0] == 28:
             raise OSError("no room for %s in its file system, delete files there" % path)
         raise
-    replace(temporary, path)
+    finally:
+        if not written:
+            remove(temporary(path))
+    replace(path)
 
 
 def fill(f, buf, n, path):

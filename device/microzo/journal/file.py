@@ -3,7 +3,7 @@ are applied."""
 
 from array import array
 
-from ..board import files
+from ..board import files, memory
 from ..net import words as L
 from . import record
 
@@ -47,9 +47,14 @@ class Reader:
     """Reads the whole records of a journal. end: offset after the last one; cut: bytes of a torn
     tail."""
 
-    def __init__(self, k, path):
+    def __init__(self, k, path, settled=False):
+        """settled: it is read as it is, whatever a power cut has left beside it."""
         self._k = k
         self.path = path
+        if not settled and files.exists(files.temporary(path)):
+            from . import whole
+
+            whole.settle(k, path)
         self._file = files.open_for_reading(path)
         self.length = files.size(path)
         self.header = bytearray(HEADER_LEN)
@@ -85,9 +90,10 @@ class Reader:
         if self._file.readinto(head) != record.HEADER:
             return None
         n = record.get16(head, 2)
-        if not record.RECIPE <= head[0] < len(record.NAMES):
-            return None
-        rec = bytearray(record.HEADER + n + record.CRC)
+        whole = self.end + record.HEADER + n + record.CRC <= self.length
+        if not whole or not record.RECIPE <= head[0] < len(record.NAMES):
+            return None  # before memory is taken: a torn length may be anything
+        rec = memory.take("a record of %s" % self.path, record.HEADER + n + record.CRC)
         files.seek(self._file, self.end)
         if self._file.readinto(rec) != len(rec) or not self._k.check_seal(rec, record.HEADER + n):
             return None
@@ -105,13 +111,15 @@ class Reader:
 
 def cut_tail(path, end):
     """Shortens a journal to `end` bytes, through a temporary file: boards cannot truncate."""
-    temporary = path + ".tmp"
-    with open(path, "rb") as old:
-        with open(temporary, "wb") as new:
-            block = bytearray(512)
-            left = end
-            while left:
-                n = old.readinto(block)
-                new.write(memoryview(block)[: min(n, left)])
-                left -= min(n, left)
-    files.replace(temporary, path)
+    files.write_whole(path, _first_bytes(path, end))
+
+
+def _first_bytes(path, left):
+    block = bytearray(512)
+    view = memoryview(block)
+    with open(path, "rb") as f:
+        while left:
+            n = min(left, len(block))
+            files.fill(f, view[:n], n, path)
+            yield view[:n]
+            left -= n

@@ -20,6 +20,10 @@ def load(path):
     version. MemoryError: it does not fit; the text names needed, free and largest block.
     """
     k = backend.kernels()
+    if files.exists(files.temporary(path)):
+        from . import whole
+
+        whole.settle(path)
     with files.open_for_reading(path) as f:
         start, length = _data_section(f, path)
         plan = _read_plan(f, path, start, length)

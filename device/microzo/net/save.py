@@ -11,6 +11,10 @@ from . import words as L
 
 def write(model, path):
     """Temporary file, then rename: after a power cut there is the old file or the new one."""
+    if files.exists(files.temporary(path)):
+        from . import whole
+
+        whole.settle(path)
     crc = 0
     for piece in _pieces(model):
         crc = binascii.crc32(piece, crc)

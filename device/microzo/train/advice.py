@@ -20,9 +20,14 @@ def misspelt(options):
 
 def warn(model, data, index, label):
     """Prints a line for each thing that is wrong with the samples of a run."""
-    out = sys.stderr if sys.implementation.name == "cpython" else sys.stdout
     for text in of_labels(label, model.classes) + of_samples(model, data, index):
-        print("microzo: warning: " + text, file=out)
+        say(text)
+
+
+def say(text):
+    """Prints a warning."""
+    out = sys.stderr if sys.implementation.name == "cpython" else sys.stdout
+    print("microzo: warning: " + text, file=out)
 
 
 def of_labels(label, classes):

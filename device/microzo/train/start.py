@@ -10,6 +10,7 @@ from ..board import files, memory
 from ..data import draw
 from ..journal import file as journals
 from ..journal import record
+from ..journal.writer import take_over
 from ..methods import forget_declarations, method
 from ..methods.stage import Run
 from . import store
@@ -166,8 +167,10 @@ def _journal(run, request, data):
     """The store over a new journal: header and RECIPE."""
     model = run.model
     path = request.journal
+    take_over(path)
     for other in store.checkpoint_paths(path):
         files.remove(other)
+        files.remove(files.temporary(other))
     live = getattr(data, "live", False)  # samples that will not come again have no checksum
     data_crc = 0 if live else draw.fingerprint(model.k, data, bytearray(model.sample_len))
     text = json.dumps(run.program).encode()
@@ -192,6 +195,7 @@ def resume(model, request, data):
     from . import replay
 
     path = request.journal
+    take_over(path)
     reader = journals.Reader(model.k, path)
     try:
         reader.belongs_to(model)

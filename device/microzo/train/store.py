@@ -5,9 +5,10 @@ back, checkpoint(step, run, stage), close(). durable: restore(run, data) -> (Pos
 None) goes on after an interruption, to the same bits.
 """
 
+from .. import forget
 from ..board import files, memory
 from ..journal import checkpoint
-from ..journal.writer import Writer
+from ..journal.writer import Writer, take_over
 
 
 class RamStore:
@@ -54,6 +55,7 @@ class JournalStore:
         self._sync_every = sync_every
         self._checkpoint_every = checkpoint_every
         self._writer = None
+        self._warned = False
         self._crc = 0  # ties checkpoints to the journal
 
     def open(self, run_crc):
@@ -65,19 +67,22 @@ class JournalStore:
         self._writer.append(rec)
 
     def mark(self, model):
-        self._writer.sync()
-        checkpoint.write(self._path + ".mark", model, self._writer.position, self._crc)
+        self._save(self._path + ".mark", model, None)
 
     def rollback(self, run, data):
         self.restore(run, data)
 
     def restore(self, run, data):
-        """State and position after the last whole record; a torn tail is cut."""
-        from .. import forget
+        """State and position after the last whole record; a torn tail is cut. An earlier object
+        that still writes the journal loses it."""
         from ..journal import file as journals
         from .replay import replay_into
 
+        if self._writer is not None:
+            self._writer.check()
         self.close()
+        take_over(self._path)
+        self._settle()
         reader = journals.Reader(self._k, self._path)
         try:
             reader.belongs_to(run.model)
@@ -94,19 +99,44 @@ class JournalStore:
         forget("journal.file")
         return at, stage
 
+    def _settle(self):
+        """Finishes or drops what a cut has left of checkpoints."""
+        for path in checkpoint_paths(self._path):
+            if files.exists(files.temporary(path)):
+                from ..journal import whole
+
+                whole.settle_checkpoint(self._k, path)
+
     def checkpoint(self, step, run, stage):
         if step % self._checkpoint_every:
             return
-        self._writer.sync()
         slot = step // self._checkpoint_every & 1
         gradient = None if stage.clean else run.gradient
-        path = self._path + ".ck%d" % slot
-        checkpoint.write(path, run.model, self._writer.position, self._crc, gradient)
+        self._save(self._path + ".ck%d" % slot, run.model, gradient)
+
+    def _save(self, path, model, gradient):
+        """A checkpoint; without one, replay is longer."""
+        self._writer.sync()
+        try:
+            checkpoint.write(path, model, self._writer.position, self._crc, gradient)
+        except OSError as e:
+            files.remove(path)
+            files.remove(files.temporary(path))
+            self._warn("training goes on without a checkpoint: %s" % e)
+
+    def _warn(self, text):
+        """Once a run."""
+        if not self._warned:
+            from . import advice
+
+            advice.say(text)
+            forget("train.advice")
+        self._warned = True
 
     def remove(self, path):
         files.remove(path)
 
     def close(self):
         if self._writer is not None:
-            self._writer.close()  # a second time, after an interruption, does no harm
+            self._writer.close()
             self._writer = None

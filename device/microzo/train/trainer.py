@@ -1,8 +1,9 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
 from .. import forget, leave
-from ..board import clock, files, memory
+from ..board import clock, memory
 from ..board.memory import Compact
+from ..journal.writer import has_begun
 from ..methods import forget_declarations
 from .engine import Engine, Samples
 
@@ -62,7 +63,7 @@ class Trainer:
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if recipe is not None:
-            if journal is not None and files.exists(journal):
+            if journal is not None and has_begun(model.k, journal):
                 raise ValueError(
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
