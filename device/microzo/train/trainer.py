@@ -27,6 +27,18 @@ def _checked(recipe, plan, layers):
     return recipe
 
 
+def _check_apart(model, journal, cache_file, data=()):
+    """ValueError if a file that the run writes is another one of its files, by any spelling."""
+    with Compact():
+        from . import paths
+
+        paths.check_apart(
+            ("cache_file", cache_file), ("journal", journal), ("model", model.path), *data
+        )
+        paths = None
+        forget("train.paths")
+
+
 def resume(model, journal, **options):
     """A Trainer that continues the run of a journal file; give its `run` the same data.
 
@@ -42,7 +54,8 @@ class Trainer:
     seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is
     free). sync_every: records between flushes; checkpoint_every: steps between checkpoints.
     board_id: 0..65535, this board in a fleet. cache: RAM budget for cached activations (None: all
-    free RAM). cache_file: where the others are spilled, one write of it a stage.
+    free RAM). cache_file: where the others are spilled, one write of it a stage. No two of
+    journal, cache_file, model and data may be one file.
     """
 
     def __init__(
@@ -61,6 +74,7 @@ class Trainer:
         _check("cache", cache or 0, 0)
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
+        _check_apart(model, journal, cache_file)
         if recipe is not None:
             if journal is not None and files.exists(journal):
                 raise ValueError(
@@ -179,6 +193,8 @@ class Trainer:
             return
         model = self.model
         model.check(data)
+        if hasattr(data, "paths"):
+            _check_apart(model, self._options[2], self._cache[1], data.paths())
         with Compact():
             from . import start
 
