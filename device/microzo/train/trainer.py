@@ -1,10 +1,11 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
 from .. import forget, leave
-from ..board import clock, files, memory
+from ..board import files
 from ..board.memory import Compact
 from ..methods import forget_declarations
 from .engine import Engine, Samples
+from .progress import Steps, check_placed
 
 
 def _check(name, value, low=1, high=(1 << 30) - 1):
@@ -45,6 +46,12 @@ def resume(model, journal, **options):
     options: sync_every, checkpoint_every, cache, cache_file of Trainer.
     """
     return Trainer(model, None, journal=journal, **options)
+
+
+def _find(model, pair):
+    from ..search.step import find
+
+    return find(model, *pair)
 
 
 class Trainer:
@@ -94,6 +101,7 @@ class Trainer:
         self._cache = cache, cache_file
         self._data = None
         self._engine = None
+        self._placed = 0
         self._online = None
 
     def __repr__(self):
@@ -139,18 +147,15 @@ class Trainer:
         """
         if steps is not None:
             _check("steps", steps)
-        self._begin(data, steps)
-        return self._loop(self._engine)
+        self.model.exclusive(lambda _, source: self._begin(source, steps), data)
+        return Steps(self.model, self._engine, self._placed)
 
     def find_step(self, data):
         """Sets the step size of the recipe's first zeroth-order stage by a few hundred forwards
         (search/step.py), before `run`; returns its shift."""
-        from ..search import step
-
         if self.recipe is None or self._data is not None:
             raise ValueError("find_step comes before the run, on a new trainer")
-        shift, self.recipe = step.find(self.model, self._request(), data)
-        step = None
+        shift, self.recipe = self.model.exclusive(_find, (self._request(), data))
         leave("search")
         return shift
 
@@ -163,6 +168,10 @@ class Trainer:
 
         Exact gradients of live samples cannot be replayed: nobody has the samples.
         """
+        return self.model.exclusive(self._step, (x, y))
+
+    def _step(self, model, pair):
+        x, y = pair
         if self._online is None:
             from .online import Online, single
 
@@ -175,6 +184,7 @@ class Trainer:
             self._begin(online.source, None)  # the journal tells what is trained
         label = online.check(self.recipe or self.program, x, y)
         self._begin(online.source, None)
+        check_placed(model, self._placed)
         return self._engine.feed(label) / 4096
 
     def _request(self):
@@ -218,6 +228,7 @@ class Trainer:
         self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
+        self._placed = model.placed
         self._data = data
 
     def _warn(self, data, index, label):
@@ -235,14 +246,3 @@ class Trainer:
         forget("net.tables")
         forget("net.header")
         leave("recipes")
-
-    @staticmethod
-    def _loop(engine):
-        memory.free()  # what beginning left on the stack would keep its code
-        mean = 0  # ms a step, over the last ones
-        while not engine.at.finished:
-            begun = clock.now()
-            if engine.advance():
-                ms = clock.since(clock.now(), begun)
-                mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
-                yield engine.progress(mean)
