@@ -1,24 +1,9 @@
-"""Measures a model: loss and accuracy. A board needs this code while it measures alone."""
+"""Measures a model: loss and accuracy. A board needs this code while it measures, not else."""
 
 from array import array
 
 from .. import misfit
-from .model import predict
-
-
-class Accuracy:
-    """Prints as "71.9 % of 500". correct, total: counts; loss: mean cross-entropy in nats."""
-
-    def __init__(self, correct, total, loss):
-        self.correct = correct
-        self.total = total
-        self.loss = loss
-
-    def __float__(self):
-        return self.correct / self.total
-
-    def __repr__(self):
-        return "%.1f %% of %d" % (100 * self.correct / self.total, self.total)
+from .model import Accuracy, predict
 
 
 def loss(model, pair):

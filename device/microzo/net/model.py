@@ -8,6 +8,21 @@ from . import arena as planner
 from . import words as L
 
 
+class Accuracy:
+    """Prints as "71.9 % of 500". correct, total: counts; loss: mean cross-entropy in nats."""
+
+    def __init__(self, correct, total, loss):
+        self.correct = correct
+        self.total = total
+        self.loss = loss
+
+    def __float__(self):
+        return self.correct / self.total
+
+    def __repr__(self):
+        return "%.1f %% of %d" % (100 * self.correct / self.total, self.total)
+
+
 class Model:
     """Made by microzo.load. Trained values are in `state`; the blob holds what the file held."""
 
