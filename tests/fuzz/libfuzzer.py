@@ -46,7 +46,10 @@ def compiler():
 
 def build():
     """The fuzzer, of the kernels as they are."""
-    sources = [*KERNELS.glob("*.c"), *(KERNELS / "arch").glob("*.c")]
+    sys.path.insert(0, str(machine.HERE.parent / "bench"))
+    import baremetal
+
+    sources = [KERNELS / name for name in baremetal.sources()["MICROZO_KERNELS"]]
     command = [compiler(), *FLAGS, f"-I{KERNELS}", str(machine.HERE / "c" / "fuzz_calls.c")]
     subprocess.run([*command, *map(str, sources), "-o", str(PROGRAM)], check=True)
 

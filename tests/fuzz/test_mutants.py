@@ -9,13 +9,7 @@ NEEDS = {"tflite": "ai_edge_litert", "onnx": "onnx"}
 pytestmark = pytest.mark.slow
 
 
-def _kind(kind):
-    """models: the load does not see tensors that overlap, which is left to the device side."""
-    overlap = pytest.mark.xfail(strict=False, reason="overlapping tensors of a model are loaded")
-    return pytest.param(kind, marks=overlap if kind == "models" else ())
-
-
-@pytest.mark.parametrize("kind", [_kind(kind) for kind in KINDS])
+@pytest.mark.parametrize("kind", KINDS)
 def test_mutants(kind):
     if kind in NEEDS:
         pytest.importorskip(NEEDS[kind], reason="its schema builds the files")

@@ -198,6 +198,75 @@ def test_valid_plans_pass():
     plancheck.validate(plan_nets.every_kind())
 
 
+def arrays(plan):
+    """[(operator, word of the offset, its value)] of a plan in which every array is apart."""
+    places = []
+    for i, o in enumerate(planner.bases(plan)):
+        words = range(L.W_OFF, L.S_OFF + 1) if planner.is_weighted(plan, o) else ()
+        places += [(i, word, plan[o + word]) for word in words]
+    return places
+
+
+@pytest.mark.parametrize("distance", [0, 4, -4])
+def test_arrays_that_share_a_byte_are_refused(distance):
+    """Every array moved onto every other one, or 4 bytes away from there; they have 8 or more."""
+    plan = plan_nets.every_kind()
+    for i, word, _ in arrays(plan):
+        o = L.op_base(i)
+        for j, other, place in arrays(plan):
+            if (i, word) == (j, other):
+                continue
+            moved = array("i", plan)
+            moved[o + word] = place + distance
+            with pytest.raises(ValueError, match="two tensors of the model share the byte.*, con"):
+                plancheck.validate(moved)
+
+
+def test_the_table_and_the_covariance_share_no_byte_with_others():
+    plan = plan_nets.every_kind()
+    for word, place in ((L.TABLE_OFF, plan[L.op_base(0) + L.W_OFF]), (L.COV_OFF, 252)):
+        moved = array("i", plan)
+        moved[word] = place
+        with pytest.raises(ValueError, match="two tensors of the model share the byte"):
+            plancheck.validate(moved)
+
+
+def test_the_limit_of_activations():
+    """64 tensors of 2^20 values and their input are too many; 62 are not."""
+    for count, fine in ((62, True), (64, False)):
+        plan = plan_nets.Plan((1024, 1024, 1))
+        t = 0
+        for _ in range(count):
+            t = plan.add(L.MAXPOOL, t)
+        plan.add(L.AVGPOOL, t, k=(1024, 1024))
+        plan = plan.made()
+        if fine:
+            plancheck.validate(plan)
+            assert planner.layout(plan, 0, range(count)) <= 1 << 26
+        else:
+            needed = 65 * 2**20 + 8  # and one class: a value, a logit
+            with pytest.raises(ValueError, match=f"activations take {needed} bytes.*smaller"):
+                plancheck.validate(plan)
+
+
+def test_the_state_of_a_model_has_small_offsets():
+    """16 layers of 4095^2 weights: 2^29 bytes, but for a few; 40 are more than 2^30."""
+    for count, fine in ((16, True), (40, False)):
+        plan = plan_nets.Plan((1, 1, 4095))
+        t = 0
+        for _ in range(count):
+            t = plan.add(L.CONV, t, 4095)
+        plan.add(L.DENSE, t, 10)
+        plan = plan.made()
+        everything = [(i, 7) for i in range(count + 1)]
+        if fine:
+            plancheck.validate(plan)
+            assert planner.place_state(plan, everything) < 1 << 30
+        else:
+            with pytest.raises(ValueError, match="trainable values take 2\\^30 bytes.*, use a "):
+                plancheck.validate(plan)
+
+
 H, OP = "header", "operator"
 REFUSED = [
     (H, L.MAGIC, 5, "no microzo model"), (H, L.MAJOR, 2, "format version 2"),

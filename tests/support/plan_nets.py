@@ -1,5 +1,7 @@
 """Plans for tests, written by hand or drawn; without parameters that mean anything."""
 
+import struct
+import zlib
 from array import array
 
 from microzo.net import words as L
@@ -37,7 +39,25 @@ class Plan:
         last = self.ops[-1][L.OUT]
         counts = [len(self.ops), len(self.shapes), *self.shapes[0], h * w * c, 0, last]
         head = [L.MAGIC_VALUE, 1, 0, *counts, 0, 0, 1 << 30, 0, 1 << 20]
-        return array("i", head + [0] * 16 + [word for words in self.ops for word in words])
+        plan = array("i", head + [0] * 16 + [word for words in self.ops for word in words])
+        place_arrays(plan)
+        return plan
+
+
+def place_arrays(plan):
+    """Gives the arrays of all operators a place of their own, behind the table and room for a
+    covariance."""
+    at = 1 << 14
+    for o in range(L.HEADER_WORDS, len(plan), L.OP_WORDS):
+        channels = plan[o + L.OUT_C]
+        weights = channels * plan[o + L.K_H] * plan[o + L.K_W] * plan[o + L.IN_C]
+        constant = plan[o + L.IN_H] * plan[o + L.IN_W] * plan[o + L.IN_C]
+        plan[o + L.W_OFF] = at
+        at += (max(weights, constant, 256) + 3) & ~3
+        for word in range(L.B_OFF, L.LS_OFF + 1):
+            plan[o + word] = at
+            at += 4 * channels
+    plan[L.BLOB_LEN] = max(1 << 20, at)
 
 
 def chain(shape, channels, kernel=3):
@@ -95,3 +115,15 @@ def random_plan(rng):
         t = made if rng.random() < 0.9 else t
     net.add(L.DENSE, t, rng.randint(1, 20))
     return net.made()
+
+
+def write(plan, path):
+    """A model file of a plan, all its arrays 0; the path as a string."""
+    plan[L.BLOB_CRC], plan[L.PLAN_CRC] = signed(zlib.crc32(bytes(plan[L.BLOB_LEN]))), 0
+    plan[L.PLAN_CRC] = signed(zlib.crc32(plan))
+    path.write_bytes(struct.pack("<Q", 8) + b"{}      " + plan.tobytes() + bytes(plan[L.BLOB_LEN]))
+    return str(path)
+
+
+def signed(crc):
+    return crc - (1 << 32) if crc >> 31 else crc

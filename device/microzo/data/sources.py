@@ -81,6 +81,11 @@ class Dataset:
 
     labelled = property(lambda self: self._y is not None)
 
+    def paths(self):
+        """(what it is, name) of the files."""
+        names = [("samples", self._x.path)]
+        return names if self._y is None else names + [("labels", self._y.path)]
+
     def check(self, model):
         """ValueError if the samples do not fit the model."""
         check_sample(self._x.path, self._x.shape, self.sample_len, model)

@@ -30,7 +30,7 @@ def shifts(model, gradient, conv, samples, batch):
     conv = L.op_base(conv) if conv >= 0 else -1
     for j in range(n):
         samples.load_first(j)
-        model.forward(gradient.first)
+        model.k.forward(plan, model.blob, model.state, model.arena, gradient.first, model.ops, 0)
         head_norm += _norm(model, head)
         if conv >= 0:
             conv_norm += _norm(model, conv) * _open(model, gradient.live) >> 16

@@ -6,6 +6,8 @@ Apart from plan.py because a board needs this code only while it loads a model.
 from . import words as L
 from .arena import (
     accumulator_bound,
+    align,
+    bases,
     extent,
     in2_size,
     in_size,
@@ -13,9 +15,11 @@ from .arena import (
     name,
     out_size,
     row_len,
+    scratch,
 )
 
 _LIMIT = 1 << 30  # accumulators stay below this
+_MOST_ACTIVATIONS = 1 << 26  # bytes of all of a model, however they are laid out
 _MAX_ELEMENTS = 1 << 24  # of a tensor or a weight tensor
 _MAX_CELLS = 1 << 22  # of a pool: their sum stays below 2^30
 _MAX_PATCH = 64  # values of a patch of the input that has a covariance
@@ -56,6 +60,9 @@ def validate(plan):
     if plan[L.COV_OFF]:
         _validate_covariance(plan)
     _validate_output(plan)
+    _validate_disjoint(plan)
+    _validate_activations(plan)
+    _validate_state(plan)
 
 
 def _refuse(what, cure="convert the model again"):
@@ -134,7 +141,7 @@ def _validate_op(plan, i, shapes):
     if kind in (L.ADD, L.MUL, L.MEAN):
         least = _LIMIT // 2 if kind == L.MEAN else _LIMIT
         _check_scale(plan, o + L.MULT, o + L.SHIFT, who + ": outputs", 30, least)
-    constant = 256 if kind == L.LUT else in2_size(plan, o) if plan[o + L.IN2] == -1 else 0
+    constant = 0 if kind <= L.DENSE else _constant(plan, o)
     if constant and not 0 <= plan[o + L.W_OFF] <= plan[L.BLOB_LEN] - constant:
         _refuse(who + ": its constant lies outside the data")
 
@@ -196,22 +203,37 @@ def _validate_shape(plan, o, who):
         _refuse(who + " changes the number of channels")
 
 
-def _validate_weights(plan, o, who, within):
+def _arrays(plan, o):
+    """(word of the offset, bytes) of every array that an operator has in the blob."""
     channels = plan[o + L.OUT_C]
-    k = row_len(plan, o)
-    if channels * k >= _MAX_ELEMENTS:
-        _refuse(who + " has more than 2^24 weights", "use a smaller network")
-    parts = [
-        (L.W_OFF, channels * k),
+    if not is_weighted(plan, o):
+        constant = _constant(plan, o)
+        return [(L.W_OFF, constant)] if constant else []
+    arrays = [
+        (L.W_OFF, channels * row_len(plan, o)),
         (L.B_OFF, 4 * channels),
         (L.M_OFF, 4 * channels),
         (L.S_OFF, channels),
     ]
     if plan[o + L.FLAGS] & L.EMIT_LOGITS:
-        parts += [(L.L_OFF, 4 * channels), (L.LS_OFF, channels)]
+        arrays += [(L.L_OFF, 4 * channels), (L.LS_OFF, channels)]
     if plan[o + L.STAT_OFF] != -1:
-        parts.append((L.STAT_OFF, 8 * channels))
-    for word, length in parts:
+        arrays.append((L.STAT_OFF, 8 * channels))
+    return arrays
+
+
+def _constant(plan, o):
+    """Bytes of the constant of an ADD or MUL, or of the table of a LUT; 0: it has none."""
+    if plan[o + L.KIND] == L.LUT:
+        return 256
+    return in2_size(plan, o) if plan[o + L.IN2] == -1 else 0
+
+
+def _validate_weights(plan, o, who, within):
+    k = row_len(plan, o)
+    if plan[o + L.OUT_C] * k >= _MAX_ELEMENTS:
+        _refuse(who + " has more than 2^24 weights", "use a smaller network")
+    for word, length in _arrays(plan, o):
         if plan[o + word] < 0 or plan[o + word] % 4 or plan[o + word] + length > plan[L.BLOB_LEN]:
             _refuse("%s: word %d points outside the data or is no multiple of 4" % (who, word))
     within(L.F, 0, 8, "F")
@@ -253,3 +275,48 @@ def _validate_output(plan):
     emits = plan[last + L.FLAGS] & L.EMIT_LOGITS
     if emits and plan[L.LOGIT_MULT] or not emits and not plan[L.LOGIT_MULT]:
         _refuse("the plan needs either LOGIT_MULT or an operator that makes logits")
+
+
+def _validate_disjoint(plan):
+    """No two arrays share a byte: training one would change the other in the file that save
+    writes. Intervals are apart if their begins and their ends, each sorted, take turns."""
+    begins = [plan[L.TABLE_OFF]]
+    ends = [plan[L.TABLE_OFF] + 256]
+    if plan[L.COV_OFF]:
+        k = row_len(plan, L.op_base(0))
+        begins.append(plan[L.COV_OFF])
+        ends.append(plan[L.COV_OFF] + 2 * k * (k + 1))
+    for o in bases(plan):
+        for word, length in _arrays(plan, o):
+            begins.append(plan[o + word])
+            ends.append(plan[o + word] + length)
+    begins.sort()
+    ends.sort()
+    for i in range(1, len(begins)):
+        if begins[i] < ends[i - 1]:
+            _refuse("two tensors of the model share the byte at offset %d" % begins[i])
+
+
+def _validate_activations(plan):
+    """No layout of the arena takes more than all tensors one behind the other."""
+    total = align(plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C], 4)
+    total += 4 * plan[L.CLASSES] + max(scratch(plan, o) for o in bases(plan))
+    for o in bases(plan):
+        total += align(out_size(plan, o), 4)
+    if total > _MOST_ACTIVATIONS:
+        _refuse(
+            "its activations take %d bytes, the limit is 2^26" % total,
+            "use smaller images or a smaller network",
+        )
+
+
+def _validate_state(plan):
+    """All that could be trained stays below 2^30 bytes: offsets are small integers of a board."""
+    left = _LIMIT - 1
+    for o in bases(plan):
+        if is_weighted(plan, o):
+            channels = plan[o + L.OUT_C]
+            left -= align(2 * channels * row_len(plan, o), 8)
+            left -= align(4 * channels, 8) + align(5 * channels, 8)
+            if left < 0:
+                _refuse("the trainable values take 2^30 bytes or more", "use a smaller network")

@@ -83,9 +83,9 @@ def _read_plan(f, path, start, length):
         raise _not_a_model(path, "it holds no plan")
     if head[L.MAJOR] != L.VERSION_MAJOR or not 1 <= head[L.N_OPS] <= 255:
         _validate(path, head)
-    plan = array("i", bytearray(4 * L.op_base(head[L.N_OPS])))
-    if length < 4 * len(plan):
+    if length < 4 * L.op_base(head[L.N_OPS]):
         raise OSError("%s is cut inside its plan, copy it again" % path)
+    plan = array("i", bytearray(4 * L.op_base(head[L.N_OPS])))
     files.seek(f, start)
     files.fill(f, plan, 4 * len(plan), path)
     return plan

@@ -38,14 +38,41 @@ class Model:
         self.ops = plan[L.N_OPS]
         self.classes = plan[L.CLASSES]
         self.sample_len = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
-        self._no_error = array("i")
+        self.placed = 0  # how often the state was: a trainer knows by it that the state is its own
+        self._busy = False
         self._encoder = None
         self.clipped = 0
+
+    # one call at a time
+
+    def exclusive(self, work, argument):
+        """work(self, argument) while no other call may use the model: ValueError if one does, a
+        step or a predict that a timer, a callback or a second thread came into.
+
+        An interrupt before any bytecode leaves the model free. Allocates nothing.
+        """
+        self._refuse_if_busy()
+        try:
+            try:
+                self._busy = True
+                return work(self, argument)
+            finally:
+                self._busy = False
+        finally:
+            self._busy = False
+
+    def _refuse_if_busy(self):
+        if self._busy:
+            raise ValueError(
+                "the model is busy with another call: wait for it, predict between steps, or load "
+                "a second model"
+            )
 
     # memory
 
     def place(self, selections):
         """Gives the (operator, what) pairs trainable state, starting from the file's values."""
+        self.placed += 1
         self.state = bytearray(0)
         self.trained = False
         self.state = memory.take(
@@ -66,6 +93,7 @@ class Model:
 
     def reset(self):
         """Back to the values of the file; what training changed is forgotten."""
+        self._refuse_if_busy()
         self.place(())
 
     def finish(self):
@@ -87,10 +115,7 @@ class Model:
     def input(self, sample):
         """Maps raw bytes (IN_H*IN_W*IN_C of them), or an array or list of them, to the input
         tensor."""
-        kind = type(sample)
-        if kind is not bytearray and kind is not bytes or len(sample) != self.sample_len:
-            sample = misfit("as_bytes", self, sample)
-        self.k.input(self.plan, self.blob, self.arena, sample)
+        self.exclusive(_input, sample)
 
     def encode(self, values, out=None):
         """Sensor values (a list, array or ulab array, nested or flat: rows, columns, channels)
@@ -112,15 +137,7 @@ class Model:
     def forward(self, first=0, last=None, mode=0):
         """Runs operators first..last-1 on what is in the arena; the class if it reaches the end,
         else 0."""
-        return self.k.forward(
-            self.plan,
-            self.blob,
-            self.state,
-            self.arena,
-            first,
-            self.ops if last is None else last,
-            mode,
-        )
+        return self.exclusive(_forward, (first, self.ops if last is None else last, mode))
 
     def output(self, op):
         """int8 output of operator `op`, valid after forward(0, op + 1)."""
@@ -137,43 +154,35 @@ class Model:
 
     def predict(self, sample):
         """The class of one sample of raw bytes."""
-        self.input(sample)
-        return self.forward()
+        return self.exclusive(predict, sample)
 
     def loss(self, sample, label):
         """Cross-entropy in nats of one labelled sample."""
-        self.predict(sample)
-        return self.k.loss(self.plan, self.arena, label, self._no_error) / 4096
+        return self.exclusive(self._measure("loss"), (sample, label))
 
     def evaluate(self, data, n=None, progress=None):
         """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
         after each sample."""
-        self.check(data)
-        if n is not None and not isinstance(n, int):
-            raise TypeError("evaluate takes a data source, such as microzo.ArrayData(x, y)")
-        n = len(data) if n is None else min(n, len(data))
-        if n < 1:
-            raise ValueError("there are no samples to evaluate")
-        sample = bytearray(self.sample_len)
-        correct = loss = 0
-        for i in range(n):
-            label = data.read_into(i, sample)
-            if label is None or not 0 <= label < self.classes:
-                raise misfit("of_label", i, label, self.classes)
-            correct += self.predict(sample) == label
-            loss += self.k.loss(self.plan, self.arena, label, self._no_error)
-            if progress:
-                progress(i + 1, n)
-        return Accuracy(correct, n, loss / n / 4096)
+        return self.exclusive(self._measure("evaluate"), (data, n, progress))
+
+    def _measure(self, name):
+        """A function of measure.py, which a board forgets at once."""
+        self._refuse_if_busy()  # before an import: a board that trains has no room for more code
+        from .. import forget
+        from . import measure
+
+        forget("net.measure")
+        return getattr(measure, name)
 
     # files
 
     def save(self, path):
         """Writes the model with its trained values, weights rounded to int8, under a new or the
         same name."""
+        self._refuse_if_busy()
         from .save import write
 
-        write(self, path)
+        self.exclusive(write, path)
 
     # printing
 
@@ -184,3 +193,20 @@ class Model:
         forget("net.tables")
         forget("net.header")
         return tables.model_table(self)
+
+
+def _input(model, sample):
+    kind = type(sample)
+    if kind is not bytearray and kind is not bytes or len(sample) != model.sample_len:
+        sample = misfit("as_bytes", model, sample)
+    model.k.input(model.plan, model.blob, model.arena, sample)
+
+
+def _forward(model, span):
+    return model.k.forward(model.plan, model.blob, model.state, model.arena, *span)
+
+
+def predict(model, sample):
+    """Of a model that is held."""
+    _input(model, sample)
+    return model.k.forward(model.plan, model.blob, model.state, model.arena, 0, model.ops, 0)

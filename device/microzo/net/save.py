@@ -10,7 +10,11 @@ from . import words as L
 
 
 def write(model, path):
-    """Temporary file, then rename: after a power cut there is the old file or the new one."""
+    """Temporary file, then rename: after a power cut there is the old file or the new one.
+
+    ValueError if the file that is there is a journal, one of its checkpoints, or a .npy file.
+    """
+    _check_place(path)
     if files.exists(files.temporary(path)):
         from . import whole
 
@@ -24,6 +28,21 @@ def write(model, path):
     plan[L.PLAN_CRC] = 0
     plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
     files.write_whole(path, _parts(model, plan))
+
+
+def _check_place(path):
+    head = bytearray(8)
+    try:
+        with open(path, "rb") as f:
+            f.readinto(head)
+    except OSError:
+        return  # nothing is there
+    for magic in (b"mzojrnl", b"mzck", b"\x93NUMPY"):
+        if head[: len(magic)] == magic:
+            raise ValueError(
+                "%s holds a journal or data, no model: save under another name, or delete it"
+                % path
+            )
 
 
 def _parts(model, plan):

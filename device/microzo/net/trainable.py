@@ -13,6 +13,11 @@ def weighted(plan):
 def choose(plan, layers):
     """Operators for `layers`: "auto" or "all", "lastN", or a list of them."""
     ops = weighted(plan)
+    if not ops:
+        raise ValueError(
+            "the model has no layer that can be trained, it can only predict: take one with a "
+            "CONV, DWCONV or DENSE that is not frozen"
+        )
     if layers in ("all", "auto"):
         return ops
     if isinstance(layers, str):

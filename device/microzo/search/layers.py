@@ -49,7 +49,7 @@ def pick(model, request, data):
             scores[op] = 0  # not even alone
         finally:
             engine = None
-            model.reset()
+            model.place(())
 
     def fits(layers):
         try:

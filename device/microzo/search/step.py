@@ -33,7 +33,7 @@ def find(model, request, data):
         engine.begin_stage(len(program["stages"]) - 1)
         shift = _search(engine) + _MARGIN
     finally:
-        model.reset()
+        model.place(())
     stages = [dict(s) for s in recipe["stages"]]
     stages[at].update({"shift": shift, "first_shift": shift})
     return shift, dict(recipe, stages=stages)

@@ -26,7 +26,7 @@ class FreeGuard:
         confidence.clear()
         for i in self._index:
             self._data.read_into(i, self._sample)
-            m.input(self._sample)
-            m.forward()
+            m.k.input(m.plan, m.blob, m.arena, self._sample)
+            m.k.forward(m.plan, m.blob, m.state, m.arena, 0, m.ops, 0)
             confidence.take()
         return Score(confidence.information(), confidence.total // confidence.count)

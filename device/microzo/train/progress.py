@@ -1,4 +1,6 @@
-"""What is printed of a step."""
+"""The steps of a run as a user sees them: asked for one by one, printed."""
+
+from ..board import clock, memory
 
 
 class Step:
@@ -38,3 +40,54 @@ class Step:
             self.stage,
         )
         return text + " warning: " + self.warning if self.warning else text
+
+
+class Steps:
+    """The steps of a run, made one by one as they are asked for. No generator: one that was
+    refused a step, inside a callback, would have ended."""
+
+    def __init__(self, model, engine, placed):
+        self._model = model
+        self._engine = engine
+        self._placed = placed
+        self._mean = -1  # ms a step, over the last ones; below 0: before the first
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._mean < 0:
+            memory.free()  # what beginning left on the stack would keep its code
+            self._mean = 0
+        while self._engine is not None and not self._engine.at.finished:
+            step = self._model.exclusive(_advance, self)
+            if step is not None:
+                return step
+        raise StopIteration
+
+    def close(self):
+        """Ends this iteration, not the run."""
+        self._engine = None
+
+    def advance(self, model):
+        """Does the next piece of the run; a Step if it was one, else None."""
+        check_placed(model, self._placed)
+        engine = self._engine
+        begun = clock.now()
+        if not engine.advance():
+            return None
+        ms = clock.since(clock.now(), begun)
+        mean = self._mean
+        self._mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
+        return engine.progress(self._mean)
+
+
+def _advance(model, steps):
+    return steps.advance(model)
+
+
+def check_placed(model, placed):
+    if model.placed != placed:
+        raise ValueError(
+            "the model was reset, or another trainer has begun with it: make a new trainer"
+        )

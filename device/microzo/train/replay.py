@@ -132,6 +132,11 @@ def replay(model, journal, data=None):
     Returns True if the journal's END record confirms it, None if the run was not finished, False
     if they differ. ValueError: another model, other data, or exact gradients without data.
     """
+    return model.exclusive(_replay, (journal, data))
+
+
+def _replay(model, pair):
+    journal, data = pair
     from .start import prepare
 
     reader = journals.Reader(model.k, journal)

@@ -35,7 +35,26 @@ def read(defaults, variables):
                 '%s is the files of samples and of labels, ("%s_x.npy", "%s_y.npy"), not %r'
                 % (name, name, name, given[name])
             )
-    return dict(defaults, **given), tuple(given)
+    settings = dict(defaults, **given)
+    _check_apart(settings)
+    return settings, tuple(given)
+
+
+def _check_apart(settings):
+    """ValueError if what the script writes would destroy another of its files."""
+    from .. import forget
+    from . import paths
+
+    entries = [
+        (name, settings[name])
+        for name in ("cache_file", "adapted", "journal", "model")
+        if name in settings
+    ]
+    for name in _PAIRS:
+        entries += [(name, path) for path in settings.get(name) or ()]
+    paths.check_apart(*entries)
+    paths = None
+    forget("train.paths")
 
 
 def _ignore(names, defaults):

@@ -118,7 +118,7 @@ def start(model, request, data, steps):
         except MemoryError:
             room = sum(needed.values()) - 1  # free, but in pieces: try what needs less
             run.close()
-            model.reset()
+            model.place(())
 
 
 def _texts(model, program):

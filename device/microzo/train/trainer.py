@@ -1,11 +1,11 @@
 """The face of a training run; the work is in start.py and engine.py."""
 
 from .. import forget, leave
-from ..board import clock, memory
 from ..board.memory import Compact
 from ..journal.writer import has_begun
 from ..methods import forget_declarations
 from .engine import Engine, Samples
+from .progress import Steps, check_placed
 
 
 def _check(name, value, low=1, high=(1 << 30) - 1):
@@ -28,12 +28,30 @@ def _checked(recipe, plan, layers):
     return recipe
 
 
+def _check_apart(model, journal, cache_file, data=()):
+    """ValueError if a file that the run writes is another one of its files, by any spelling."""
+    with Compact():
+        from . import paths
+
+        paths.check_apart(
+            ("cache_file", cache_file), ("journal", journal), ("model", model.path), *data
+        )
+        paths = None
+        forget("train.paths")
+
+
 def resume(model, journal, **options):
     """A Trainer that continues the run of a journal file; give its `run` the same data.
 
     options: sync_every, checkpoint_every, cache, cache_file of Trainer.
     """
     return Trainer(model, None, journal=journal, **options)
+
+
+def _find(model, pair):
+    from ..search.step import find
+
+    return find(model, *pair)
 
 
 class Trainer:
@@ -43,7 +61,8 @@ class Trainer:
     seed: 0 <= seed < 2^30. journal: a new file, or None. ram: bytes for training (None: what is
     free). sync_every: records between flushes; checkpoint_every: steps between checkpoints.
     board_id: 0..65535, this board in a fleet. cache: RAM budget for cached activations (None: all
-    free RAM). cache_file: where the others are spilled, one write of it a stage.
+    free RAM). cache_file: where the others are spilled, one write of it a stage. No two of
+    journal, cache_file, model and data may be one file.
     """
 
     def __init__(
@@ -62,6 +81,7 @@ class Trainer:
         _check("cache", cache or 0, 0)
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
+        _check_apart(model, journal, cache_file)
         if recipe is not None:
             if journal is not None and has_begun(model.k, journal):
                 raise ValueError(
@@ -81,6 +101,7 @@ class Trainer:
         self._cache = cache, cache_file
         self._data = None
         self._engine = None
+        self._placed = 0
         self._online = None
 
     def __repr__(self):
@@ -126,18 +147,15 @@ class Trainer:
         """
         if steps is not None:
             _check("steps", steps)
-        self._begin(data, steps)
-        return self._loop(self._engine)
+        self.model.exclusive(lambda _, source: self._begin(source, steps), data)
+        return Steps(self.model, self._engine, self._placed)
 
     def find_step(self, data):
         """Sets the step size of the recipe's first zeroth-order stage by a few hundred forwards
         (search/step.py), before `run`; returns its shift."""
-        from ..search import step
-
         if self.recipe is None or self._data is not None:
             raise ValueError("find_step comes before the run, on a new trainer")
-        shift, self.recipe = step.find(self.model, self._request(), data)
-        step = None
+        shift, self.recipe = self.model.exclusive(_find, (self._request(), data))
         leave("search")
         return shift
 
@@ -150,6 +168,10 @@ class Trainer:
 
         Exact gradients of live samples cannot be replayed: nobody has the samples.
         """
+        return self.model.exclusive(self._step, (x, y))
+
+    def _step(self, model, pair):
+        x, y = pair
         if self._online is None:
             from .online import Online, single
 
@@ -162,6 +184,7 @@ class Trainer:
             self._begin(online.source, None)  # the journal tells what is trained
         label = online.check(self.recipe or self.program, x, y)
         self._begin(online.source, None)
+        check_placed(model, self._placed)
         return self._engine.feed(label) / 4096
 
     def _request(self):
@@ -180,6 +203,8 @@ class Trainer:
             return
         model = self.model
         model.check(data)
+        if hasattr(data, "paths"):
+            _check_apart(model, self._options[2], self._cache[1], data.paths())
         with Compact():
             from . import start
 
@@ -203,6 +228,7 @@ class Trainer:
         self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
+        self._placed = model.placed
         self._data = data
 
     def _warn(self, data, index, label):
@@ -220,14 +246,3 @@ class Trainer:
         forget("net.tables")
         forget("net.header")
         leave("recipes")
-
-    @staticmethod
-    def _loop(engine):
-        memory.free()  # what beginning left on the stack would keep its code
-        mean = 0  # ms a step, over the last ones
-        while not engine.at.finished:
-            begun = clock.now()
-            if engine.advance():
-                ms = clock.since(clock.now(), begun)
-                mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
-                yield engine.progress(mean)
