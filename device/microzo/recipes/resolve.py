@@ -6,7 +6,6 @@ from ..methods import method
 from ..net import arena as planner
 from ..net import trainable
 
-
 _HOLDOUT = 20  # per cent of live samples, where a recipe does not say
 
 

@@ -11,7 +11,7 @@ from ..journal import record
 from .collected import batch_of
 from .engine import Engine, Samples
 from .free_guard import FreeGuard
-from .guard import Guard, Score
+from .guard import Guard
 from .health import Health
 
 _HOLD = 0x8000007  # the `a` of derive for the samples that are held out
@@ -47,6 +47,7 @@ class LiveEngine(Engine):
         self._source = source
         self._undo = source.undo
         self._recalled = [None, None]  # records of the last two steps
+        self._end = None  # the last record of a stage's end
         self._written = False  # the record of the step is in the journal, not yet in the model
         self._torn = False  # an exception left a piece of the run half done
 
@@ -89,6 +90,10 @@ class LiveEngine(Engine):
         came = seen if at.again() else self._source.held()
         return min(came, window), window
 
+    def place(self):
+        """(number of the stage in the run, step)."""
+        return self.at.stage, self.at.step
+
     def now(self):
         """(kind of the stage, its steps that are done, what its health says)."""
         warning = "" if self._health is None else self._health.warning
@@ -99,17 +104,15 @@ class LiveEngine(Engine):
     def interrupted(self):
         """An exception goes through a step: the model is what it was before it."""
         self._torn = True
-        if self._undo.of == (self.at.stage, self.at.step):
+        if self._undo.of == self.place():
             self._undo.restore()
 
     def act(self):
-        """Does whatever has its samples; True if the model may have changed."""
+        """Does whatever has its samples."""
         if self._torn:
             self._reconcile()
             self._torn = False
-        acted = False
         while self.missing()[0] == self.missing()[1]:
-            acted = True
             if not self.at.begun:
                 self._undo.mark()
                 self._begin()
@@ -117,7 +120,6 @@ class LiveEngine(Engine):
                 self._step()
             else:
                 self._end_stage()
-        return acted
 
     def _reconcile(self):
         """What of the piece that was interrupted is in the journal."""
@@ -125,22 +127,20 @@ class LiveEngine(Engine):
             return
         there = self._store.position(self.run)
         if there.stage != self.at.stage:
-            if not there.outcomes[self.at.number()][0]:
-                self._undo.roll_back()
             self._leave()
+            self._take_end(self._end)
         elif there.step > self.at.step:
             self._written = True
-            return
-        self.at = there
+        else:
+            self.at.begin_as(there)
 
     def _step(self):
         at = self.at
         stage = self._stage or self._enter()
-        key = at.stage, at.step
-        if self._undo.of == key:
+        if self._undo.of == self.place():
             stage = self._again(stage)
         else:
-            self._undo.save(key)
+            self._undo.save(self.place())
         stage.estimate(at.step)
         rec = stage.record
         if not stage.clean:
@@ -189,9 +189,12 @@ class LiveEngine(Engine):
                 kept = score.better_than(before, strict)
         self.at.measured(before)
         self._leave()
-        rec = self._score(record.KEEP if kept else record.ROLLBACK, score)
-        self._store.append(rec)
-        if not kept:
+        self._end = self._score(record.KEEP if kept else record.ROLLBACK, score)
+        self._store.append(self._end)
+        self._take_end(self._end)
+
+    def _take_end(self, rec):
+        if rec[0] == record.ROLLBACK:
             self._undo.roll_back()
         self.at = self.at.after(rec)
 

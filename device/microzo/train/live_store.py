@@ -1,4 +1,4 @@
-"""The journal of a live run, in which exact gradients cannot be followed: their samples are gone."""
+"""The journal of a live run: exact gradients in it cannot be followed, their samples are gone."""
 
 from .. import forget
 from ..journal import checkpoint, record

@@ -16,15 +16,18 @@ _RECENT = 30  # predictions that the accuracy counts
 
 
 class Online:
-    """Takes live samples, one at a time. recipe: that of the run, or None for the one of a journal
-    that is resumed; labelled: the first sample has a label."""
+    """Takes live samples, one at a time.
 
-    def __init__(self, model, recipe, labelled):
+    recipe: that of the run, or None for the one of a journal that is resumed; window: samples that
+    it collects, or None; labelled: the first sample has a label.
+    """
+
+    def __init__(self, model, recipe, window, labelled):
         self._model = model
         self.recipe = None
         needs = True
         if recipe is not None:
-            self.recipe = live(recipe, model)
+            self.recipe = live(recipe, model, window)
             needs = [method(stage["kind"]).labels for stage in recipe["stages"]]
             forget_declarations()
             needs = all(needs) or labelled and any(needs)
@@ -33,6 +36,7 @@ class Online:
         self.source = Collected(samples, labelled or needs)
         self._no_error = array("i")
         self._ticket = 0  # samples there were before the one that is taken
+        self._place = None  # where the run stood then
         self._open = False  # a sample was given whose step has not returned
         self._answer = self._loss = self._right = self._seen = 0
 
@@ -73,17 +77,17 @@ class Online:
 
     def _step(self, engine, x, label):
         source = self.source
-        acted = False
         if self._open:
             engine.interrupted()
-            acted = engine.act()
+            engine.act()
         if not (self._open and source.total() > self._ticket and source.holds_last(x, label)):
+            self._place = engine.place()
             self._ticket = source.total()
             self._open = True
             self._measure(x, label)
             engine.take(x, label)
-        acted = engine.act() or acted
-        step = self._told(engine, label, acted)
+        engine.act()
+        step = self._told(engine, label, engine.place() != self._place)
         self._open = False
         return step
 
@@ -95,7 +99,7 @@ class Online:
         if label >= 0:
             self._loss = m.k.loss(m.plan, m.arena, label, self._no_error)
 
-    def _told(self, engine, label, acted):
+    def _told(self, engine, label, learned):
         right = None
         if label >= 0:
             right = self._answer == label
@@ -104,13 +108,14 @@ class Online:
         ones = sum(self._right >> i & 1 for i in range(_RECENT))
         return LiveStep(
             engine.now(), self._answer, self._loss / 4096 if label >= 0 else None,
-            ones / self._seen if self._seen else None, engine.missing(), acted,
+            ones / self._seen if self._seen else None, engine.missing(), learned,
         )  # fmt: skip
 
 
-def live(recipe, model):
+def live(recipe, model, window):
     """A copy of a recipe for samples that come one by one: small batches, whose probes share
-    them; a pass over `samples` of them is a round, at whose end the guard decides."""
+    them; a pass over `samples` of them is a round, at whose end the guard decides. window: samples
+    that are collected, None: as memory allows."""
     stages = []
     for stage in recipe["stages"]:
         if stage.get("pick"):
@@ -119,7 +124,7 @@ def live(recipe, model):
                 "layers instead"
             )
         stages.append(_small(dict(stage), recipe["samples"]))
-    return dict(recipe, stages=stages, live=recipe.get("live") or _window(model))
+    return dict(recipe, stages=stages, live=window or _window(model))
 
 
 def _small(stage, samples):

@@ -109,6 +109,12 @@ class Position:
         """As before a STAGE that waits for its MARK."""
         self.sizes = None
 
+    def begin_as(self, other):
+        """The stage has begun or not, as in another Position that is in it."""
+        self.sizes = other.sizes
+        self.before = other.before
+        self.begun = other.begun
+
     def measured(self, score):
         """The beginning of the stage, on the samples that are held out now."""
         self.before = score

@@ -73,6 +73,10 @@ class Trainer:
                 "the model is trained already: model.reset() starts anew, model.save() keeps it"
             )
         self.model = model
+        self._window = None  # samples that a run on live ones collects
+        if recipe is not None and "live" in recipe:
+            self._window = recipe["live"]
+            recipe = {key: recipe[key] for key in recipe if key != "live"}
         self.recipe = recipe
         self.seed = seed
         self._layers = layers
@@ -107,12 +111,22 @@ class Trainer:
         forget("train.outcomes")
         return outcomes.lines(self.program, self._engine.at.outcomes)
 
-    def memory(self, samples=256, labelled=True):
-        """What a run on so many samples takes, before anything is allocated; prints as a table."""
+    def memory(self, samples=256, labelled=True, live=False):
+        """What a run on so many samples takes, before anything is allocated; prints as a table.
+
+        live: of samples that `step` gets.
+        """
         from . import start
 
         _check("samples", samples)
-        plan = start.memory_of(self.model, self._request(), samples, labelled, self._cache[0])
+        request = self._request()
+        if live:
+            from .online import live as small
+
+            request = request.of(small(self.recipe, self.model, self._window), None)
+        plan = start.memory_of(
+            self.model, request, samples, labelled, 0 if live else self._cache[0]
+        )
         start = None
         self._forget_start()
         return plan
@@ -149,7 +163,7 @@ class Trainer:
         if self._online is None:
             from .online import Online
 
-            online = Online(self.model, self.recipe, y is not None)
+            online = Online(self.model, self.recipe, self._window, y is not None)
             self.recipe = online.recipe
             self._cache = 0, None
             self._online = online
