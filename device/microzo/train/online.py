@@ -5,6 +5,7 @@ from array import array
 from .. import misfit
 from ..board import memory
 from ..board.integers import log2
+from ..data.sources import check_label
 from ..methods import forget_declarations, method
 from ..zo.probe import shares
 from .collected import Collected
@@ -55,15 +56,7 @@ class Online:
             x = misfit("as_bytes", model, x)
         if y is None and not self._needs_label:
             return x, -1
-        try:
-            inside = 0 <= y < model.classes and int(y) == y
-        except TypeError:
-            inside = False  # None, a text
-        if not inside:
-            raise ValueError(
-                "label %r is not one of the classes, integers 0..%d" % (y, model.classes - 1)
-            )
-        return x, int(y)
+        return x, check_label(y, model.classes)
 
     def step(self, engine, x, label):
         """The LiveStep of a checked sample. After an exception the same sample, if it is given
