@@ -72,6 +72,7 @@ for _line in (
     "load net.load the model in a .safetensors file",
     "Dataset data.sources samples and labels in .npy files",
     "ArrayData data.in_memory samples and labels in RAM",
+    "Recorder data.recorder keeps samples from a sensor, in files or in RAM",
     "Trainer train.trainer trains a model, step by step",
     "recipe recipes.names a recipe, a dict to change",
     "resume train.trainer goes on with a journal's run",

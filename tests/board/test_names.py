@@ -6,7 +6,7 @@ import pathlib
 from microzo_host.board import emulator, push
 from microzo_host.demo import session
 
-NAMES = "ArrayData Dataset Trainer kernels load recipe replay resume use".split()
+NAMES = "ArrayData Dataset Recorder Trainer kernels load recipe replay resume use".split()
 LOOK = """
 import gc, sys
 import microzo

@@ -143,13 +143,6 @@ def replays_with_its_data_alone(folder, model_path, data, recipe):
         microzo.replay(microzo.load(model_path), path)
 
 
-def per_step(stage):
-    """Samples that a stage of a recipe takes for a step when they come one by one."""
-    if "batch" in stage:
-        return stage["batch"]
-    return stage["samples"] * (1 if stage.get("share") else stage["probes"])
-
-
 def records(path, *kinds):
     """The records of a journal that are of these kinds, or all."""
     reader, chosen = Reader(microzo.kernels(), path), []
@@ -158,6 +151,15 @@ def records(path, *kinds):
             chosen.append(rec)
     reader.close()
     return chosen
+
+
+def ends(path):
+    """Offsets behind the records of a journal."""
+    reader, offsets = Reader(microzo.kernels(), path), []
+    while reader.next() is not None:
+        offsets.append(reader.end)
+    reader.close()
+    return offsets
 
 
 def draw(model, data, samples, seed):

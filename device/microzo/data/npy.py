@@ -4,10 +4,11 @@ from .. import misfit
 from ..board import files
 
 
-def header(f, path):
+def header(f, path, whole=True):
     """(kind such as "u1", shape, offset of the data) of an open .npy file.
 
-    ValueError if it is none, or holds what cannot be read by offset; OSError if it is cut.
+    ValueError if it is none, or holds what cannot be read by offset; OSError if it is cut, unless
+    it need not be whole.
     """
     head = bytearray(12)
     n = f.readinto(head)
@@ -29,7 +30,7 @@ def header(f, path):
     for n in shape:
         count *= n
     have = files.size(path) - begin - length
-    if have < count:
+    if whole and have < count:
         raise OSError("%s is cut (%d of %d bytes of data), copy it again" % (path, have, count))
     return kind, shape, begin + length
 

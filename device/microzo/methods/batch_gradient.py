@@ -78,7 +78,6 @@ class BatchGradient(Stage):
         samples = self.samples
         source = self._source
         source.add(step, i, samples.label)
-        self.sample_loss = source.loss
         self.loss += source.loss >> 2  # of 1,024 samples it stays a small integer of a board
         self.correct += source.answer == samples.label
         record.put16(self.record, record.HEADER + 2 * i, samples.index)

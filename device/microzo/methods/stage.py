@@ -71,11 +71,6 @@ class Drawn:
         """The sample at place j of the draw, whatever the order."""
         self._loader.load(j)
 
-    def show(self, label):
-        """The class of a live sample, in place of those of the draw."""
-        self._labels = None
-        self.label = label
-
     def close(self):
         self._loader.close()
 
@@ -84,9 +79,8 @@ class Stage:
     """A stage of a run; derived classes have begin, take, finish and apply.
 
     seed: of the stage. steps; per_step: samples of a step; record: of the last step; sizes: octets
-    of the STAGE record, measured by calibrate; sample_loss (Q12) of the last sample; loss (Q12
-    sum over the step), count, correct (-1: unknown) and flat (all loss differences were 0) of the
-    last step.
+    of the STAGE record, measured by calibrate; loss (Q12 sum), count, correct (-1: unknown) and
+    flat (all loss differences were 0) of the last step.
     """
 
     clean = True  # an interrupted estimate leaves nothing to undo
@@ -103,10 +97,9 @@ class Stage:
         self.per_step = 1
         self.sizes = bytearray(0)
         self.samples = None
-        self.loss = self.count = self.sample_loss = 0
+        self.loss = self.count = 0
         self.correct = -1
         self._recorded = None
-        self._taken = 0
 
     # what a derived class has
 
@@ -160,21 +153,6 @@ class Stage:
             samples.load(g + i)
             self.take(step, i)
         self.finish(step)
-
-    def add(self, step, label):
-        """estimate by one live sample; True when the record is complete."""
-        i = self._taken
-        if i == 0:
-            self.begin(step)
-        self.samples.show(label)
-        self.samples.load(0)
-        self.take(step, i)
-        self._taken = i + 1
-        if self._taken < self.per_step:
-            return False
-        self._taken = 0
-        self.finish(step)
-        return True
 
     def replay(self, rec, data):
         """apply; stages with exact gradients read the samples of the record again before."""

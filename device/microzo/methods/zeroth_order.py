@@ -141,7 +141,6 @@ class ZerothOrder(Stage):
         else:
             self.diffs[p] += out[0] - out[1]
             loss = out[0] + out[1] >> 1
-        self.sample_loss = loss
         self.loss += loss
 
     def _all_probes(self, step, i):
@@ -166,7 +165,6 @@ class ZerothOrder(Stage):
                 self._ride(i)
         if not self._one_sided:
             loss //= 2 * self._probes
-        self.sample_loss = loss
         self.loss += loss
 
     def _ride(self, i):

@@ -3,7 +3,8 @@
 {"name", "samples": how many are drawn, "holdout": per cent of them kept from training for the
 guard, "stages": [...], in order}. A stage is a dict of the settings of its method
 (microzo/methods); "split" (may be left out): which operators spsa and node stages share, "size" or
-the first one of those that node trains (allocate.py). guard of a stage: "all" or "held" (all,
+the first one of those that node trains (allocate.py); "live" (may be left out): a run on live
+samples, the number of them that it collects. guard of a stage: "all" or "held" (all,
 where none are held out): the samples that decide whether it is kept; "free": all, without their
 labels; "": it is kept unseen.
 """
@@ -41,6 +42,7 @@ RECIPES = {
 }
 _SPLIT = {"pmt": "size"}
 _KEYS = ("name", "samples", "holdout", "stages")
+_MORE = ("split", "live")  # that may be left out
 
 
 def recipe(name):
@@ -68,18 +70,18 @@ def check(recipe):
     if not isinstance(recipe, dict):
         raise ValueError("a recipe is a dict, start from microzo.recipe(name)")
     for key in recipe:
-        if key not in _KEYS and key != "split":
+        if key not in _KEYS + _MORE:
             from ..board.nearest import meant
 
             raise ValueError(
                 "a recipe has no %r: %s; settings of a method belong to a stage, "
-                'recipe["stages"][-1]' % (key, meant(key, _KEYS + ("split",)))
+                'recipe["stages"][-1]' % (key, meant(key, _KEYS + _MORE))
             )
     for key in _KEYS:
         if key not in recipe:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
-    for key, low, high in (("samples", 1, 4096), ("holdout", 0, 90)):
-        if not isinstance(recipe[key], int) or not low <= recipe[key] <= high:
+    for key, low, high in (("samples", 1, 4096), ("holdout", 0, 90), ("live", 4, 1024)):
+        if key in recipe and not (isinstance(recipe[key], int) and low <= recipe[key] <= high):
             raise ValueError("%s of a recipe is %d..%d, not %r" % (key, low, high, recipe[key]))
     if not isinstance(recipe["stages"], (list, tuple)) or not recipe["stages"]:
         raise ValueError("stages of a recipe is a list of at least one stage")

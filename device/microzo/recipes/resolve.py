@@ -6,6 +6,8 @@ from ..methods import method
 from ..net import arena as planner
 from ..net import trainable
 
+_HOLDOUT = 20  # per cent of live samples, where a recipe does not say
+
 
 class Want:
     """What a stage is resolved for. layers: operators to train, as Trainer has them; steps:
@@ -39,7 +41,8 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     """
     trainable.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
     n = min(total, recipe["samples"])
-    held = n * recipe["holdout"] // 100 if labelled else 0
+    live = recipe.get("live", 0)  # then samples are held out as they come
+    held = n * recipe["holdout"] // 100 if labelled and not live else 0
     want = Want(layers, steps, n - held, len(recipe["stages"]) == 1, room is not None)
     program = {
         "recipe": recipe["name"],
@@ -48,6 +51,9 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
         "stages": [],
         "notes": want.notes,
     }
+    if live:
+        program["live"] = live
+        program["hold"] = max(2, 100 // (recipe["holdout"] or _HOLDOUT))  # one in so many
     takes_layers = []
     for stage in recipe["stages"]:
         kind = method(stage["kind"])
@@ -143,7 +149,7 @@ def needs(model, program, double):
         stage = method(spec["kind"]).memory(plan, spec, state)
         for part in most:
             most[part] = max(most[part], stage.get(part, 0))
-    return {
+    parts = {
         "trained values": state,
         "copy for roll-back": state if double else 0,
         "activations": most["activations"],
@@ -153,3 +159,8 @@ def needs(model, program, double):
         "sample buffers": 2 * model.sample_len,
         "statistics and records": most["buffers"] + 512,
     }
+    if program.get("live"):
+        batch = max(spec.get("batch", spec.get("samples", 0)) for spec in program["stages"])
+        parts["collected samples"] = (program["live"] + batch) * (model.sample_len + 2)
+        parts["undo of a step"] = state + most["gradients"]
+    return parts

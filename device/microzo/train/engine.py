@@ -83,26 +83,6 @@ class Engine:
         """The Stage that has begun."""
         return self._stage
 
-    def feed(self, label):
-        """One live sample; its loss, Q12. ValueError behind the last step."""
-        self.begin_stage(0)
-        if self.at.finished:
-            raise ValueError(
-                "the %d steps of this recipe are done, make a new trainer"
-                % self.run.program["stages"][0]["steps"]
-            )
-        stage = self._stage or self._enter()
-        complete = stage.add(self.at.step, label)
-        loss = stage.sample_loss
-        if complete:
-            if not stage.clean:
-                stage.record[1] |= record.LIVE  # nobody has the samples of its exact gradients
-            self._commit(stage)
-            if self.at.step == stage.steps:
-                self.advance()
-                self.advance()
-        return loss
-
     def guard(self, lo, hi):
         """A Guard over samples lo..hi-1 of the draw."""
         samples = self._samples

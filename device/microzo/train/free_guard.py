@@ -20,13 +20,17 @@ class FreeGuard:
         self._sample = bytearray(model.sample_len)
         self._confidence = Confidence(model)
 
-    def score(self):
+    def score(self, state=None):
+        """state: other trained values than the model's."""
         m = self._model
+        state = m.state if state is None else state
         confidence = self._confidence
         confidence.clear()
         for i in self._index:
             self._data.read_into(i, self._sample)
             m.k.input(m.plan, m.blob, m.arena, self._sample)
-            m.k.forward(m.plan, m.blob, m.state, m.arena, 0, m.ops, 0)
+            m.k.forward(m.plan, m.blob, state, m.arena, 0, m.ops, 0)
             confidence.take()
+        if not confidence.count:
+            return Score()
         return Score(confidence.information(), confidence.total // confidence.count)

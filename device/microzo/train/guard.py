@@ -36,14 +36,16 @@ class Guard:
         self._sample = bytearray(model.sample_len)
         self._no_error = array("i")
 
-    def score(self):
+    def score(self, state=None):
+        """state: other trained values than the model's."""
         m = self._model
+        state = m.state if state is None else state
         k = m.k
         correct = loss = 0
         for j in range(self._lo, self._hi):
             self._data.read_into(self._index[j], self._sample)
             k.input(m.plan, m.blob, m.arena, self._sample)
             label = self._label[j]
-            correct += k.forward(m.plan, m.blob, m.state, m.arena, 0, m.ops, 0) == label
+            correct += k.forward(m.plan, m.blob, state, m.arena, 0, m.ops, 0) == label
             loss += k.loss(m.plan, m.arena, label, self._no_error) >> 4
         return Score(correct, loss, self._hi - self._lo)

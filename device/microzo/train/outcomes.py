@@ -25,7 +25,7 @@ def _measured(program, spec, before, after, total):
     """Which samples an accuracy was measured on: held out, or those that were trained on."""
     change = "%.1f %% -> %.1f %%" % (100 * before / total, 100 * after / total)
     held = spec["guard"] == "held"
-    if held and program["train"] < program["samples"]:
+    if program.get("live") or held and program["train"] < program["samples"]:
         return "held out %d samples: %s" % (total, change)
     cure = ' (recipe["holdout"] = 20 measures on others)' if held else ""
     return "on its own %d training samples: %s%s" % (total, change, cure)

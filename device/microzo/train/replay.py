@@ -40,9 +40,9 @@ def replay_into(run, reader, data, checkpoints=()):
     checkpoints: files that may shorten the way. A STAGE that waits for its MARK is left out: who
     goes on writes both again.
     """
-    at, begin, dead = _scan(run, reader)
+    at, begin, dead = scan(run, reader)
     end = reader.end
-    for path, offset in _candidates(run, reader, checkpoints, begin, end, dead):
+    for path, offset in candidates(run, reader, checkpoints, begin, end, dead):
         stage = _apply(run, reader, data, path, offset, end, dead)
         if stage is not False:
             return at, stage
@@ -51,7 +51,7 @@ def replay_into(run, reader, data, checkpoints=()):
     return at, _apply(run, reader, data, None, begin, end, dead)
 
 
-def _scan(run, reader):
+def scan(run, reader):
     """(Position after the last whole record, offset of the first one behind RECIPE, (MARK,
     ROLLBACK) offsets of what was rolled back)."""
     program_of(reader)
@@ -76,7 +76,7 @@ def _scan(run, reader):
             dead.append((mark, offset))
 
 
-def _candidates(run, reader, paths, begin, end, dead):
+def candidates(run, reader, paths, begin, end, dead):
     """(path, offset) of usable checkpoints, the latest first."""
     offsets = []
     for path in paths:

@@ -112,13 +112,30 @@ def start(model, request, data, steps):
         run = Run(model, None, request.seed, request.board_id)
         try:
             place(run, text)
+            if getattr(data, "live", False):
+                data.place(run)
             if request.journal is None:
-                return run, store.RamStore(len(model.state))
+                return run, _ram_store(model, data)
             return run, _journal(run, request, data)
         except MemoryError:
             room = sum(needed.values()) - 1  # free, but in pieces: try what needs less
             run.close()
             model.place(())
+
+
+def _ram_store(model, data):
+    if not getattr(data, "live", False):
+        return store.RamStore(len(model.state))
+    from .live import NoStore
+
+    return NoStore()
+
+
+def _journal_store(model, request, data):
+    kind = store.JournalStore
+    if getattr(data, "live", False):
+        from .live_store import LiveJournal as kind
+    return kind(model.k, request.journal, request.sync_every, request.checkpoint_every)
 
 
 def _texts(model, program):
@@ -179,7 +196,7 @@ def _journal(run, request, data):
     crc = model.k.crc32(text, 0, len(text))
     header = journals.new_header(model, run.seed, run.board_id, data_crc, crc)
     journals.create(model.k, path, header, (rec,))
-    kept = store.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)
+    kept = _journal_store(model, request, data)
     kept.open(journals.run_crc(model.k, header))
     return kept
 
@@ -206,4 +223,6 @@ def resume(model, request, data):
         reader.close()
     replay = None
     prepare(run, program)
-    return run, store.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)
+    if getattr(data, "live", False):
+        data.place(run)
+    return run, _journal_store(model, request, data)

@@ -94,6 +94,10 @@ class Trainer:
                 "the model is trained already: model.reset() starts anew, model.save() keeps it"
             )
         self.model = model
+        self._window = None  # samples that a run on live ones collects
+        if recipe is not None and "live" in recipe:
+            self._window = recipe["live"]
+            recipe = {key: recipe[key] for key in recipe if key != "live"}
         self.recipe = recipe
         self.seed = seed
         self._layers = layers
@@ -129,12 +133,22 @@ class Trainer:
         forget("train.outcomes")
         return outcomes.lines(self.program, self._engine.at.outcomes)
 
-    def memory(self, samples=256, labelled=True):
-        """What a run on so many samples takes, before anything is allocated; prints as a table."""
+    def memory(self, samples=256, labelled=True, live=False):
+        """What a run on so many samples takes, before anything is allocated; prints as a table.
+
+        live: of samples that `step` gets.
+        """
         from . import start
 
         _check("samples", samples)
-        plan = start.memory_of(self.model, self._request(), samples, labelled, self._cache[0])
+        request = self._request()
+        if live:
+            from .online import live as small
+
+            request = request.of(small(self.recipe, self.model, self._window), None)
+        plan = start.memory_of(
+            self.model, request, samples, labelled, 0 if live else self._cache[0]
+        )
         start = None
         self._forget_start()
         return plan
@@ -160,32 +174,30 @@ class Trainer:
         return shift
 
     def step(self, x, y=None):
-        """Trains on one live sample: raw bytes x, class y (None where no label is needed); its
-        loss in nats before the update. For recipes of one stage, unguarded.
+        """Trains on one live sample: raw bytes x, class y (None where no label is needed).
 
-        Every full batch, or all probes of a step, or the samples of an operator of realign make
-        an update.
-
-        Exact gradients of live samples cannot be replayed: nobody has the samples.
+        Returns a LiveStep: the loss before, and what is learned or waited for. The run has no end.
+        Ctrl-C inside it leaves the model whole; the sample may then be given again.
         """
         return self.model.exclusive(self._step, (x, y))
 
     def _step(self, model, pair):
         x, y = pair
         if self._online is None:
-            from .online import Online, single
+            from .online import Online
 
-            if self.recipe is not None:
-                self.recipe = single(self.recipe)
-            self._online = Online(self.model, self.recipe)
+            online = Online(self.model, self.recipe, self._window, y is not None)
+            self.recipe = online.recipe
             self._cache = 0, None
+            self._online = online
         online = self._online
-        if self.recipe is None:
+        if self.recipe is None and self._data is None:
             self._begin(online.source, None)  # the journal tells what is trained
-        label = online.check(self.recipe or self.program, x, y)
+            online.resumed(self.program)
+        x, label = online.check(x, y)
         self._begin(online.source, None)
         check_placed(model, self._placed)
-        return self._engine.feed(label) / 4096
+        return online.step(self._engine, x, label)
 
     def _request(self):
         from .start import Request
@@ -215,21 +227,30 @@ class Trainer:
                 run, store = start.start(model, self._request(), data, steps)
             start = None
             self._forget_start()  # not needed again: the code makes room
-            from ..data.draw import draw
-
-            index, label = draw(
-                model.k, data, run.program["samples"], model.classes, run.seed,
-                bytearray(model.sample_len),
-            )  # fmt: skip
-            draw = None
-            forget("data.draw")
             if not getattr(data, "live", False):
-                self._warn(data, index, label)
-        self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
+                samples = self._draw(run, data)
+            else:
+                from .live import LiveEngine
+
+                samples = None
+        self._engine = Engine(run, samples, store) if samples else LiveEngine(run, data, store)
         if self.recipe is None:
             self._engine.restore()
         self._placed = model.placed
         self._data = data
+
+    def _draw(self, run, data):
+        """The Samples of a run."""
+        from ..data.draw import draw
+
+        model = self.model
+        index, label = draw(
+            model.k, data, run.program["samples"], model.classes, run.seed,
+            bytearray(model.sample_len),
+        )  # fmt: skip
+        forget("data.draw")
+        self._warn(data, index, label)
+        return Samples(data, index, label, *self._cache)
 
     def _warn(self, data, index, label):
         """Of samples that a run may not learn from."""
