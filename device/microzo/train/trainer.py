@@ -197,18 +197,17 @@ class Trainer:
             )  # fmt: skip
             draw = None
             forget("data.draw")
-            if not getattr(data, "live", False):
-                self._warn(data, index, label)
+            self._warn(run.program["notes"], data, index, label)
         self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
         self._data = data
 
-    def _warn(self, data, index, label):
-        """Of samples that a run may not learn from."""
+    def _warn(self, notes, data, index, label):
+        """Of what was left out, and of samples that a run may not learn from."""
         from . import advice
 
-        advice.warn(self.model, data, index, label)
+        advice.warn(self.model, notes, data, index, label)
         forget("train.advice")
 
     @staticmethod
