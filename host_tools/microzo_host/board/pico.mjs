@@ -5,6 +5,7 @@
 import fs from 'fs';
 import path from 'path';
 import { pathToFileURL } from 'url';
+import { stepper } from './pico_core.mjs';
 
 const [folder, romFile, uf2File, diskFile] = process.argv.slice(2);
 const module = pathToFileURL(path.join(folder, 'dist', 'esm', 'index.js')).href;
@@ -19,6 +20,7 @@ const BKPT = 0xbe00, BX_LR = 0x4770;
 
 const chip = new RP2040();
 const { clock, core } = chip;
+const step = stepper(chip);
 chip.logger = new ConsoleLogger(LogLevel.Error);
 const rom = fs.readFileSync(romFile);
 chip.loadBootrom(new Uint32Array(rom.buffer.slice(rom.byteOffset, rom.byteOffset + rom.length)));
@@ -79,8 +81,8 @@ function run() {
       idle += 1 + skipped / NANOS_PER_CYCLE;
       i += skipped / NANOS_PER_CYCLE;
     } else { // in fours: a look at the alarms takes as long as an instruction
-      let cycles = core.executeInstruction();
-      for (let n = 0; n < 3 && !core.waiting; n++) cycles += core.executeInstruction();
+      let cycles = step();
+      for (let n = 0; n < 3 && !core.waiting; n++) cycles += step();
       clock.tick(cycles * NANOS_PER_CYCLE);
       i += 3;
     }

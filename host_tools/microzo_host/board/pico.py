@@ -1,4 +1,4 @@
-"""An emulated Raspberry Pi Pico: MicroPython's own firmware of that board in an emulator of RP2040.
+"""An emulated Raspberry Pi Pico: MicroPython's own firmware of that board, in an emulator.
 
     with Pico(fs={"main.py": b"print(1)"}) as board:
         with Link(board.port, reset=False) as link: ...
