@@ -10,10 +10,9 @@ import golden_cases
 import golden_data
 import golden_words
 
-from microzo_host.board import emulator, push
+from microzo_host.board import emulator, pico, push
 from microzo_host.board import info as board_info
 from microzo_host.board import link as board_link
-from microzo_host.board import pico
 
 FOLDER = pathlib.Path(__file__).parent
 RUNNER = FOLDER / "runner.py"
