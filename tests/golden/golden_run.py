@@ -10,14 +10,16 @@ import golden_cases
 import golden_data
 import golden_words
 
-from microzo_host.board import emulator, push
+from microzo_host.board import emulator, pico, push
 from microzo_host.board import info as board_info
+from microzo_host.board import link as board_link
 
 FOLDER = pathlib.Path(__file__).parent
 RUNNER = FOLDER / "runner.py"
 GOLDENS = FOLDER / "goldens.json"
 FIELDS = ("state", "model", "journal", "data", "scores", "steps")
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
+PICO = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv6m", "6.3", 0, "absent")
 _ORACLE = """
 import runpy, sys
 import microzo
@@ -76,6 +78,29 @@ def on_unix(sets, out, which):
     return parse(unix.run(RUNNER, prepare(out, which), f"{sets}/", f"{out}/", timeout=300))
 
 
+def _files(path, sets, model):
+    """What a board's disk has beside the package: the cases and their model and samples."""
+    return {p.name: p for p in (path, *pathlib.Path(sets).glob(f"{model}.*"))}
+
+
+def _script(path):
+    """The runner with its arguments."""
+    return f"import sys\nsys.argv[:] = {['', path.name, '', '']!r}\n" + RUNNER.read_text()
+
+
+def on_pico(sets, out, which, replay=True):
+    """An emulated Raspberry Pi Pico: MicroPython's own firmware, native module, compiled package.
+    The cases are of one small model."""
+    plan, _ = push.plan_files(PICO, [])
+    path = prepare(out, which, replay)
+    (model,) = {case["model"] for case in which}
+    with (
+        pico.Pico({**dict(plan), **_files(path, sets, model)}) as board,
+        board_link.Link(board.port, reset=False) as link,
+    ):
+        return parse(link.exec(_script(path), timeout=600))
+
+
 def on_board(sets, out, which):
     """The emulated board of 256 KB: stock firmware, native module, compiled package. It starts
     anew for every small model, and for every case of the demo, which needs a heap without holes
@@ -89,10 +114,8 @@ def on_board(sets, out, which):
     for group in groups.values():
         model = group[0]["model"]
         path = prepare(out, group, replay=model != "demo")
-        files = {p.name: p for p in (path, *pathlib.Path(sets).glob(f"{model}.*"))}
-        code = f"import sys\nsys.argv[:] = {['', path.name, '', '']!r}\n" + RUNNER.read_text()
-        with emulator.Board(ram="256K", fs={**dict(plan), **files}) as board:
-            results.update(parse(board.exec(code, timeout=600)))
+        with emulator.Board(ram="256K", fs={**dict(plan), **_files(path, sets, model)}) as board:
+            results.update(parse(board.exec(_script(path), timeout=600)))
     return results
 
 

@@ -215,6 +215,19 @@ def test_warnings_of_samples(x, y, words, model, capsys):
     assert re.search("microzo: warning: " + words, capsys.readouterr().err)
 
 
+def test_a_fallback_is_told_when_the_run_begins(model, data, capsys):
+    smaller = microzo.recipe("default")
+    smaller["stages"][2] = microzo.recipe("head")["stages"][0]
+    needed = microzo.Trainer(model, smaller).memory(len(data)).total
+    trainer = microzo.Trainer(model, "default", ram=needed)
+    run = trainer.run(data, steps=1)
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert warning == "microzo: warning: " + trainer.program["notes"][0]
+    assert "no tail of operator" in warning and warning.endswith("head instead")
+    next(run)
+    assert capsys.readouterr().err == ""
+
+
 def test_no_warning_where_there_is_none(model, data, capsys):
     microzo.Trainer(model, "head").run(data, steps=1)
     assert capsys.readouterr().err == ""

@@ -1,12 +1,16 @@
 """Writes a trained model as a model file (SPEC.md, section 3): header copied, weights, CRCs
 anew."""
 
-import binascii
 from array import array
 
 from ..board import files
 from . import arena as planner
 from . import words as L
+
+try:
+    from binascii import crc32
+except ImportError:  # CircuitPython without zlib
+    from ..board.crc import crc32
 
 
 def write(model, path):
@@ -21,12 +25,12 @@ def write(model, path):
         whole.settle(path)
     crc = 0
     for piece in _pieces(model):
-        crc = binascii.crc32(piece, crc)
+        crc = crc32(piece, crc)
     plan = array("i", model.plan)
     planner.clear_runtime(plan)
     plan[L.BLOB_CRC] = _signed(crc)
     plan[L.PLAN_CRC] = 0
-    plan[L.PLAN_CRC] = _signed(binascii.crc32(plan))
+    plan[L.PLAN_CRC] = _signed(crc32(plan))
     files.write_whole(path, _parts(model, plan))
 
 

@@ -1,5 +1,5 @@
-"""What is said before a run: settings that do not exist, samples that one cannot learn from.
-Imported for that alone, and forgotten."""
+"""What is said before a run: settings that do not exist, stages that do not run as asked for,
+samples that one cannot learn from. Imported for that alone, and forgotten."""
 
 import sys
 
@@ -18,9 +18,12 @@ def misspelt(options):
     return TypeError("Trainer has no %s: %s" % (name, meant(name, _OPTIONS)))
 
 
-def warn(model, data, index, label):
-    """Prints a line for each thing that is wrong with the samples of a run."""
-    for text in of_labels(label, model.classes) + of_samples(model, data, index):
+def warn(model, notes, data, index, label):
+    """Prints a line for each thing that a run does not have as it was asked for: the notes of its
+    program, then what is wrong with its samples; index and label: None for live ones."""
+    if index is not None:
+        notes = notes + of_labels(label, model.classes) + of_samples(model, data, index)
+    for text in notes:
         say(text)
 
 

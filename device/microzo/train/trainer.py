@@ -233,6 +233,7 @@ class Trainer:
                 from .live import LiveEngine
 
                 samples = None
+                self._warn(run.program["notes"], data, None, None)
         self._engine = Engine(run, samples, store) if samples else LiveEngine(run, data, store)
         if self.recipe is None:
             self._engine.restore()
@@ -249,14 +250,14 @@ class Trainer:
             bytearray(model.sample_len),
         )  # fmt: skip
         forget("data.draw")
-        self._warn(data, index, label)
+        self._warn(run.program["notes"], data, index, label)
         return Samples(data, index, label, *self._cache)
 
-    def _warn(self, data, index, label):
-        """Of samples that a run may not learn from."""
+    def _warn(self, notes, data, index, label):
+        """Of what was left out, and of samples that a run may not learn from."""
         from . import advice
 
-        advice.warn(self.model, data, index, label)
+        advice.warn(self.model, notes, data, index, label)
         forget("train.advice")
 
     @staticmethod

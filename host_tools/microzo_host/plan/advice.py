@@ -27,13 +27,13 @@ class Alternative:
     fits: bool
 
 
-def alternatives(path, samples, ram):
+def alternatives(path, samples, ram, core):
     """Every recipe with weights in RAM, then with weights mapped from ROMFS."""
     found = []
     for recipe in names.RECIPES:
         for romfs in (False, True):
             try:
-                made = ramplan.predict(path, recipe, "auto", samples, ram, romfs)
+                made = ramplan.predict(path, recipe, "auto", samples, ram, romfs, core)
                 kinds = [stage["kind"] for stage in made.stages]
                 found.append(Alternative(recipe, romfs, kinds, made.peak, made.needed, made.fits))
             except ValueError:
@@ -41,7 +41,7 @@ def alternatives(path, samples, ram):
     return found
 
 
-def fewer(path, recipe, layers, samples, ram, romfs):
+def fewer(path, recipe, layers, samples, ram, romfs, core):
     """The largest "lastN" with fewer operators than `layers` chooses with which a recipe fits, or
     ""."""
     plan = microzo.load(str(path)).plan
@@ -49,17 +49,18 @@ def fewer(path, recipe, layers, samples, ram, romfs):
         return ""
     for n in range(len(trainable.choose(plan, layers)) - 1, 0, -1):
         try:
-            if ramplan.predict(path, recipe, f"last{n}", samples, ram, romfs).fits:
+            made = ramplan.predict(path, recipe, f"last{n}", samples, ram, romfs, core)
+            if made.fits:
                 return f"last{n}"
         except ValueError:  # node and elastic train no last operator
             pass
     return ""
 
 
-def cures(path, recipe, layers, made, others):
+def cures(path, recipe, layers, made, others, core):
     """A clause for a recipe that does not fit: what does, or how much the least would take."""
     found = []
-    last = fewer(path, recipe, layers, made.samples, made.ram, made.romfs)
+    last = fewer(path, recipe, layers, made.samples, made.ram, made.romfs, core)
     if last:
         found.append(f"--layers {last} fits")
     for romfs in (made.romfs, True):
@@ -85,7 +86,7 @@ def _whole(alternative):
     return alternative.fits and set(alternative.stages) == {s["kind"] for s in stages}
 
 
-def best_layers(path, samples, ram, romfs, recipe="spsa"):
+def best_layers(path, samples, ram, romfs, core="m4", recipe="spsa"):
     """The operators with the most bytes of trained values that fit together, or [].
 
     Exact: for every first operator, which fixes the arena, the largest sum of sizes within the
@@ -93,7 +94,7 @@ def best_layers(path, samples, ram, romfs, recipe="spsa"):
     """
     model = microzo.load(str(path))
     made = microzo.recipe(recipe)
-    budget = ramplan.room(model, made, ram, romfs)
+    budget = ramplan.room(model, made, ram, romfs, core)
     best = (0, [])
     ops = trainable.weighted(model.plan)
     sizes = {op: _size(model, made, op, samples) for op in ops}
@@ -148,12 +149,12 @@ def tails(model):
     return found[::-1]
 
 
-def tail_refusal(path, samples, ram, romfs):
+def tail_refusal(path, samples, ram, romfs, core):
     """Why `tail` is not to be had, with the bytes that each convolution before the head would
     take."""
     model = microzo.load(str(path))
     tail = microzo.recipe("tail")
-    heap = ram - ramplan.room(model, tail, ram, romfs)
+    heap = ram - ramplan.room(model, tail, ram, romfs, core)
     stage = dict(tail["stages"][0], head=trainable.head(model.plan))
     numbers = []
     for op in tails(model):

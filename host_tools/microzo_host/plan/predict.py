@@ -18,23 +18,25 @@ def plan(path, recipe, layers, samples, target, romfs):
     recipe: a name or a dict.
     """
     recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
-    others = advice.alternatives(path, samples, target.ram)
+    others = advice.alternatives(path, samples, target.ram, target.core)
     common = {
         "ram": target.ram,
         "romfs": romfs,
-        "best_layers": advice.best_layers(path, samples, target.ram, romfs),
+        "best_layers": advice.best_layers(path, samples, target.ram, romfs, target.core),
         "alternatives": [dataclasses.asdict(other) for other in others],
     }
     try:
-        made = ramplan.predict(path, recipe, layers, samples, target.ram, romfs)
+        made = ramplan.predict(path, recipe, layers, samples, target.ram, romfs, target.core)
     except ValueError as error:
         if "closed form" not in str(error):
             raise
-        refused = advice.tail_refusal(path, samples, target.ram, romfs)
+        refused = advice.tail_refusal(path, samples, target.ram, romfs, target.core)
         name = recipe["name"]
         return {"recipe": name, "samples": samples, "fits": False, "refused": refused, **common}
     found = dataclasses.asdict(made)
-    found["refused"] = "" if made.fits else _too_large(path, recipe, layers, made, others)
+    found["refused"] = (
+        "" if made.fits else _too_large(path, recipe, layers, made, others, target.core)
+    )
     return {**found, **common, **_times(path, made, target)}
 
 
@@ -57,19 +59,19 @@ def _times(path, made, target):
     }
 
 
-def _too_large(path, recipe, layers, made, others):
+def _too_large(path, recipe, layers, made, others, core):
     """What is needed and what there is, and what would fit."""
     text = f"recipe {made.recipe} needs {made.needed:,} bytes"
     if not made.romfs:
-        mapped = ramplan.predict(path, recipe, layers, made.samples, made.ram, True)
+        mapped = ramplan.predict(path, recipe, layers, made.samples, made.ram, True, core)
         text += " with the weights in RAM"
         if mapped.fits:
-            last = advice.fewer(path, recipe, layers, made.samples, made.ram, False)
+            last = advice.fewer(path, recipe, layers, made.samples, made.ram, False, core)
             return (
                 f"{text}, the board has {made.ram:,}; mapped from ROMFS they take none, and "
                 f"{mapped.needed:,} bytes are enough: `microzo romfs`, then `microzo plan --romfs`"
                 + (f"; or train fewer layers, --layers {last}" if last else "")
             )
         text += f" and {mapped.needed:,} with them mapped from ROMFS"
-    cures = advice.cures(path, recipe, layers, made, others)
+    cures = advice.cures(path, recipe, layers, made, others, core)
     return f"{text}, the board has {made.ram:,}: {cures}"

@@ -76,17 +76,20 @@ class Prediction:
     notes: list
 
 
-def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, romfs=False):
+def predict(
+    path, recipe="default", layers="auto", samples=256, ram=256 << 10, romfs=False, core="m4"
+):
     """The Prediction for a model file, training with a journal on labelled samples.
 
     recipe: a name or a dict. romfs: the board maps the file from ROMFS, so that its weights take
-    no RAM. ValueError if the recipe can train nothing of this model.
+    no RAM. core: a key of emulator.CORES; its native module counts. ValueError if the recipe can
+    train nothing of this model.
     """
     model = microzo.load(str(path))
     recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
     heap = _heap(ram)
-    fixed = _fixed(model, recipe, romfs)
-    space = room(model, recipe, ram, romfs)
+    fixed = _fixed(model, recipe, romfs, core)
+    space = room(model, recipe, ram, romfs, core)
     program = _resolve(model, recipe, layers, samples, space)
     needed = needs(model, program)
     used = sum(fixed.values()) + RUNNING + sum(needed.values())
@@ -106,7 +109,7 @@ def predict(path, recipe="default", layers="auto", samples=256, ram=256 << 10, r
         romfs=romfs,
         samples=program["samples"],
         parts=parts,
-        flash=_flash(model, path, program, needed, romfs),
+        flash=_flash(model, path, program, needed, romfs, core),
         peak=sum(parts.values()),
         cached_sample=cached_sample,
         needed=ram - space + sum(needed.values()),
@@ -142,10 +145,12 @@ def largest(pairs):
     return found
 
 
-def room(model, recipe, ram, romfs):
+def room(model, recipe, ram, romfs, core="m4"):
     """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
     reserve. It is measured there while the code that chooses the program is loaded."""
-    fixed = sum(_fixed(model, recipe, romfs).values()) + _code(loaded.planning(recipe["stages"]))
+    fixed = sum(_fixed(model, recipe, romfs, core).values()) + _code(
+        loaded.planning(recipe["stages"])
+    )
     return _heap(ram) - fixed - start.RESERVE
 
 
@@ -158,24 +163,23 @@ def _heap(ram):
     return int((ram - STATIC - STACK) * HEAP_SHARE)
 
 
-def _fixed(model, recipe, romfs):
+def _fixed(model, recipe, romfs, core):
     return {
         "interpreter and script": BOOT,
-        "native module": _native(recipe["stages"]),
+        "native module": _native(recipe["stages"], core),
         "package": _code(loaded.modules(recipe["stages"])),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
     }
 
 
-def _flash(model, path, program, needs, romfs):
+def _flash(model, path, program, needs, romfs, core):
     """Bytes of the files that are pushed, and of those that a run writes."""
-    chosen = board_info.choose_module(session.BOARD, push.built_modules())
     size = pathlib.Path(path).stat().st_size
     state = checkpoint.HEADER_LEN + needs["trained values"]
     return {
         "package": sum(map(len, push.package_files().values())),
-        "native module": sum(len(d) for _, d in push.with_second(chosen)) if chosen else 0,
+        "native module": sum(_module_sizes(core)),
         "model in ROMFS" if romfs else "model": size,
         "adapted model": size,
         "journal": work.journal_bytes(model.plan, program, len(json.dumps(program))),
@@ -201,16 +205,22 @@ def _code(names):
     return int(CODE_FACTOR * sum(files.get(name, 0) for name in names)) + MODULE * len(names)
 
 
-def _native(stages):
-    """Heap of the native module of the emulated board, and of the second one if a stage takes
-    gradients; other boards differ a little."""
-    chosen = board_info.choose_module(session.BOARD, push.built_modules())
-    if not chosen:
-        return 0
-    sizes = [len(data) for _, data in push.with_second(chosen)]
+def _native(stages, core):
+    """Heap of the native module, and of the second one if a stage takes gradients."""
+    sizes = _module_sizes(core)
     if not any(method(stage["kind"]).takes_gradients for stage in stages):
         sizes = sizes[:1]
     return sum(sizes) + NATIVE_EXTRA * len(sizes)
+
+
+def _module_sizes(core):
+    """Bytes of the native modules of a core; where they are not built, those of the emulated
+    board; none where no module is built at all."""
+    for name in (core, "m4"):
+        chosen = board_info.choose_module(session.board_of(name), push.built_modules())
+        if chosen:
+            return [len(data) for _, data in push.with_second(chosen)]
+    return []
 
 
 def _cache(model, program, room, passing):
