@@ -1,7 +1,5 @@
 """Training on samples as they come: trainer.step(x, y)."""
 
-from .. import misfit
-
 _MOST = 4096  # samples of a recipe; a run that is resumed tells how many when it has begun
 
 
@@ -44,7 +42,9 @@ class Online:
 
         model = self._model
         if type(x) not in (bytes, bytearray) or len(x) != model.sample_len:
-            x = misfit("as_bytes", model, x)
+            from ..net import arrays
+
+            x = arrays.sample(model, x)
         if y is None and not method(program["stages"][0]["kind"]).labels:
             y = 0
         forget_declarations()
