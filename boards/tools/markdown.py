@@ -72,7 +72,7 @@ def _list(lines):
 
 
 def inline(text):
-    """Code, emphasis and links. Of links only those to the web are kept: the page is alone."""
+    """Code, emphasis, and links to the web or to files."""
     pieces = re.split(r"(`[^`]+`)", text)
     return "".join(
         f"<code>{html.escape(p[1:-1])}</code>" if p[:1] == "`" and len(p) > 1 else _marks(p)
@@ -82,7 +82,7 @@ def inline(text):
 
 def _marks(text):
     text = html.escape(text, quote=False)
-    text = re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r'<a href="\2">\1</a>', text)
+    text = re.sub(r"\[([^\]]+)\]\(((?:https?://)?[\w./#?=&%-]+)\)", r'<a href="\2">\1</a>', text)
     text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
     return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", text)

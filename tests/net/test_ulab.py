@@ -17,7 +17,12 @@ CHECKS = [
     "ArrayData", "in place", "ArrayData of views", "ArrayData of values", "results",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (ULAB or os.environ.get("MICROZO_FULL")), reason="builds a unix port: make test-full"
+    ),
+]
 
 
 @pytest.fixture(

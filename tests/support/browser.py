@@ -38,6 +38,11 @@ def _high(pipe):
     return ends
 
 
+def _text(details):
+    """What an exception says."""
+    return details.get("exception", {}).get("description") or details["text"]
+
+
 class Browser:
     """One page of a Chromium of its own, in a profile folder."""
 
@@ -102,7 +107,7 @@ class Browser:
         if kind == "Page.loadEventFired":
             self._loaded = True
         elif kind == "Runtime.exceptionThrown":
-            self.errors.append(params["exceptionDetails"]["exception"].get("description", ""))
+            self.errors.append(_text(params["exceptionDetails"]))
         elif kind == "Log.entryAdded" and params["entry"]["level"] == "error":
             self.errors.append(params["entry"]["text"])
 
@@ -119,7 +124,7 @@ class Browser:
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
         if "exceptionDetails" in result:
-            raise RuntimeError(result["exceptionDetails"]["exception"].get("description", result))
+            raise RuntimeError(_text(result["exceptionDetails"]))
         return result["result"].get("value")
 
     def wait_for(self, expression, seconds=60):

@@ -39,13 +39,19 @@ def test_parts():
     html = before["html"]
     assert "<h1>A <code>b</code> &amp; c</h1>" in html
     assert "<em>one</em> and <strong>two</strong> of <code>a &lt; b</code>" in html
-    assert '<a href="https://example.org/x">the web</a> and a file.' in html
+    assert '<a href="https://example.org/x">the web</a> and <a href="../x.md#y">a file</a>' in html
     assert "<ul><li>item one goes on</li><li>item 2 * 3</li></ul>" in html
     assert "<tr><th>a</th><th>b</th></tr>" in html
     assert after == {"html": "<pre>make &lt;all&gt;</pre>"}
     assert markdown.title(PAGE) == "A b & c"
 
 
-@pytest.mark.parametrize("text", ["<script>x</script>", "`<b>`", "[<b>](https://e.org)"])
+@pytest.mark.parametrize(
+    "text", ["<script>x</script>", "`<b>`", "[<b>](https://e.org)", "[x](<b>)"]
+)
 def test_no_html_of_the_text_gets_through(text):
     assert "<script" not in markdown.inline(text) and "<b>" not in markdown.inline(text)
+
+
+def test_links_are_addresses():
+    assert markdown.inline("[x](javascript:alert(1))") == "x)"

@@ -66,7 +66,7 @@ def test_the_console(page):
 
 
 def test_a_cell_that_fails_stops_the_others(page):
-    page.value("location.hash = '#scratch'")
+    page.value("location.hash = '#editor'")
     page.wait_for("globalThis.microzo.cells().length === 2")
     page.value("globalThis.microzo.cells()[0].area.value = 'nothing_of_that_name'")
     assert page.value("globalThis.microzo.runEverything()") == 0

@@ -15,6 +15,7 @@ let cells = [];
 function show(documents, name) {
     const chosen = documents.find((d) => d.name === name) ?? documents[0];
     cells = [];
+    python.folder = chosen.folder;
     const nodes = chosen.parts.map((part) => {
         if (part.code !== undefined) {
             cells.push(new Cell(python, part.code));

@@ -1,11 +1,12 @@
 // The page's side of worker.js: one job after the other.
 
 export class Python {
-    // state(text): called when it changes.
+    // state(text): called when it changes. `folder`: where code that is given from now on works.
     constructor(state) {
         this.state = state;
         this.jobs = [];
         this.last = 0;
+        this.folder = "/";
         this.start();
     }
 
@@ -32,7 +33,7 @@ export class Python {
     // Runs code; sink has text(text, isError) and show(object). Resolves to whether it went well.
     run(code, sink, line = false) {
         return new Promise((end) => {
-            this.jobs.push({ id: ++this.last, code, line, sink, end, good: true });
+            this.jobs.push({ id: ++this.last, code, line, folder: this.folder, sink, end, good: true });
             if (this.ready && this.jobs.length === 1) {
                 this.next();
             }
@@ -41,10 +42,10 @@ export class Python {
 
     next() {
         if (this.jobs.length) {
-            const { id, code, line, sink } = this.jobs[0];
+            const { id, code, line, folder, sink } = this.jobs[0];
             this.state("running");
             sink.begin?.();
-            this.worker.postMessage({ id, code, line });
+            this.worker.postMessage({ id, code, line, folder });
         } else {
             this.state("ready");
         }

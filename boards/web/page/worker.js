@@ -1,5 +1,5 @@
 // MicroPython in a worker of its own, so that the page stays awake while a network trains.
-// Takes {id, code, line}: code of a cell, or a line of the console. Sends {id, type, ...}: "text",
+// Takes {id, code, line, folder}: code of a cell, or a line of the console, and where it works. Sends {id, type, ...}: "text",
 // "show" (what page.py gives), "done"; "ready" when Python is there.
 import { loadMicroPython } from "./micropython.mjs";
 
@@ -37,8 +37,15 @@ function write(python, files) {
     }
 }
 
-function run(python, { code, line }) {
+let at = "";
+
+function run(python, { code, line, folder }) {
     try {
+        if (folder !== at) {
+            python.FS.mkdirTree(folder);
+            python.runPython(`import os\nos.chdir('${folder}')`);
+            at = folder;
+        }
         if (line) {
             python.globals.set("_line", code);
             code = "exec(compile(_line, '<stdin>', 'single'))";

@@ -63,7 +63,7 @@ class Encoder:
             if _nested(v):
                 self._fill(v, out)
                 continue
-            n = v * self._factor
+            n = float(v) * self._factor  # numbers of NumPy have ranges of their own
             n = int(n) if -_MOST < n < _MOST else _MOST if n > 0 else -_MOST
             q = ((n * self._high + (n * self._low >> 11) + (1 << 19)) >> 20) + self._zero
             if q < -128 or q > 127:
