@@ -19,6 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest tests -q -n 2 --dist loadfile
 export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
+export MICROPYTHON_LIB := $(abspath $(MICROPYTHON_LIB))
 
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
@@ -108,7 +109,7 @@ firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, fro
 web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its own, build/web/
 	@$(STEP) 1/7 "browser packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON) emscripten
-	@$(STEP) 7/7 "WebAssembly port" $(KEY) --inputs $(SHELL_MODULE) boards/web/variant boards/tools/build_web.sh \
+	@$(STEP) 7/7 "WebAssembly port" --key "$(MPY) $(MICROPYTHON_LIB)" --inputs $(SHELL_MODULE) boards/web/variant boards/tools/build_web.sh \
 	  boards/tools/build_env.sh --outputs build/wasm/micropython.wasm -- boards/tools/build_web.sh
 	@PYTHONPATH=device:host_tools $(STEP) 7/7 "web page" --inputs build/wasm device boards/web docs/labs \
 	  boards/tools/web_page.py boards/tools/markdown.py --outputs build/web/index.html -- \
