@@ -54,12 +54,18 @@ def views(raw):
         yield "mirrored", np.view(raw, "B", square, (SIDE, -1), SIDE - 1, False), mirrored
         yield "strided", np.view(bytes(doubled), "B", (144,), (2,), 0, False), bytes(raw)
         yield "reversed", np.view(raw, "B", (144,), (-1,), 143, False), bytes(reversed(raw))
+        yield "permuted", np.view(raw, "B", (1,) + square, (144, 1, SIDE), 0, False), turned
     else:
         whole = make(list(raw), "B", (144,))
         yield "transposed", whole.reshape(square).T, turned
         yield "mirrored", whole.reshape(square)[:, ::-1], mirrored
         yield "strided", make(doubled, "B", (288,))[::2], bytes(raw)
         yield "reversed", whole[::-1], bytes(reversed(raw))
+        try:
+            x = whole.reshape((1,) + square).transpose(axes=(0, 2, 1))
+        except Exception:  # ulab was built for two axes
+            x = whole.reshape(square).T
+        yield "permuted", x, turned
 
 
 def logits(x):
