@@ -19,13 +19,14 @@ PYTEST := OMP_NUM_THREADS=1 $(PY) -m pytest tests -q -n 2 --dist loadfile
 export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut -d' ' -f1),$(MPY_VERSION))
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
+export MICROPYTHON_LIB := $(abspath $(MICROPYTHON_LIB))
 
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz python source mpy-cross natmod \
-  host-lib unix firmware firmware-all firmware-pico build demo check test test-full test-packages fuzz-packages \
+.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser python source mpy-cross natmod \
+  host-lib unix firmware firmware-all firmware-pico web build demo check test test-full test-packages fuzz-packages \
   accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated clean
 
 help: ## Lists these targets
@@ -105,6 +106,19 @@ firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, fro
 	@$(STEP) 7/7 "Pico firmware" $(KEY) --inputs boards/tools --outputs build/firmware/rpi-pico-stock.uf2 -- \
 	  boards/tools/build_pico.sh RPI_PICO
 
+web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its own, build/web/
+	@$(STEP) 1/7 "browser packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) emscripten
+	@$(STEP) 7/7 "WebAssembly port" --key "$(MPY) $(MICROPYTHON_LIB)" --inputs $(SHELL_MODULE) boards/web/variant boards/tools/build_web.sh \
+	  boards/tools/build_env.sh --outputs build/wasm/micropython.wasm -- boards/tools/build_web.sh
+	@PYTHONPATH=device:host_tools $(STEP) 7/7 "web page" --inputs build/wasm device boards/web docs/labs host_tools/microzo_host \
+	  boards/tools/web_page.py boards/tools/markdown.py --outputs build/web/index.html -- \
+	  $(PY) boards/tools/web_page.py build/wasm build/web
+	@echo "  $(PY) -m http.server -d build/web 8000"
+
+packages-browser: packages ## Chromium, only for `make test-full`
+	@$(STEP) 1/7 "Chromium" --inputs boards/tools/packages.sh -- boards/tools/packages.sh $(PYTHON) chromium
+
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
@@ -125,7 +139,7 @@ check: lint host-lib test-packages ## Lint and the fast tests, about a minute: b
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico web ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch

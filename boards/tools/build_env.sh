@@ -27,3 +27,25 @@ has_usermod() {
     echo "* native_modules/microzo is not there yet: skipped what has it built in"
     return 1
 }
+
+# Objects that are built with other user modules lie apart.
+extra=
+[ -z "${EXTRA_C_MODULES:-}" ] || extra=-$(echo "$EXTRA_C_MODULES" | cksum | cut -d' ' -f1)
+
+# link_modules FOLDER: a folder of links to the module and to the user modules in EXTRA_C_MODULES
+# (folders, each of one user module or of several), because the make variable names one folder.
+link_modules() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    ln -s "$root/native_modules/microzo" "$1/microzo"
+    for folder in ${EXTRA_C_MODULES:-}; do
+        found=
+        for mk in "$folder"/micropython.mk "$folder"/*/micropython.mk; do
+            [ -f "$mk" ] || continue
+            module=$(cd "$(dirname "$mk")" && pwd)
+            ln -s "$module" "$1/$(basename "$module")"
+            found=1
+        done
+        [ -n "$found" ] || { echo "EXTRA_C_MODULES: no micropython.mk in $folder"; exit 1; }
+    done
+}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the unix port, stock and with the module, without what needs code that
 # Debian's tarball leaves out (TLS, Berkeley DB, micropython-lib).
+# EXTRA_C_MODULES go into the latter (build_env.sh).
 # SANITIZE=1: only the one with the module, under the address and undefined-behaviour sanitizers.
 . boards/tools/build_env.sh
 
@@ -8,8 +9,8 @@ build() {
     make_mpy ports/unix VARIANT=standard BUILD="$root/$OBJDIR/unix-$1" FROZEN_MANIFEST= \
         MICROPY_PY_FFI=0 MICROPY_PY_BTREE=0 MICROPY_PY_SSL=0 MICROPY_SSL_MBEDTLS=0 \
         USER_C_MODULES="$2" CFLAGS_EXTRA="${flags:-}" LDFLAGS_EXTRA="${flags:-}"
-    mkdir -p build/unix
-    cp "$OBJDIR/unix-$1/micropython" "build/unix/$3"
+    mkdir -p "${OUT:-build/unix}"
+    cp "$OBJDIR/unix-$1/micropython" "${OUT:-build/unix}/$3"
 }
 
 if [ -n "${SANITIZE:-}" ]; then
@@ -19,7 +20,12 @@ if [ -n "${SANITIZE:-}" ]; then
     build sanitize "$root/native_modules" micropython-sanitize
     exit
 fi
-build stock "" micropython
+case ${KINDS:-stock usermod} in *stock*) build stock "" micropython ;; esac
 if has_usermod; then
-    build usermod "$root/native_modules" micropython-usermod
+    modules=$root/native_modules
+    if [ -n "$extra" ]; then
+        modules=$root/$OBJDIR/user-modules$extra
+        link_modules "$modules"
+    fi
+    build "usermod$extra" "$modules" micropython-usermod
 fi

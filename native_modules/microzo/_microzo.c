@@ -9,6 +9,11 @@
 
 #include "kernels/shared.h"
 
+// ulab's micropython.mk and .cmake define this: its arrays are known where both are built in.
+#if MODULE_ULAB_ENABLED && !MICROPY_ENABLE_DYNRUNTIME
+#define MZ_WITH_ULAB 1
+#endif
+
 // The entries of this module: all, or those of one of two native modules.
 #if defined(MZ_PART_CORE)
 #define ENTRIES MZ_API_CORE
@@ -85,7 +90,17 @@ static void collect_int(mp_obj_t object, mz_arg_t *arg) {
     arg->width = 0;
 }
 
+#if MZ_WITH_ULAB
+#include "ulab_arrays.h"
+#endif
+
 static void collect_buffer(mp_obj_t object, mp_uint_t access, mz_arg_t *arg) {
+    #if MZ_WITH_ULAB
+    if (mp_obj_is_type(object, &ulab_ndarray_type)) {
+        collect_array(object, arg);
+        return;
+    }
+    #endif
     mp_buffer_info_t info;
     mp_get_buffer_raise(object, &info, access);
     arg->data = info.buf;
@@ -135,6 +150,12 @@ static const struct {
 // Arguments in the order of DEFINE's functions: those are but a jump with an index.
 static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
     (void)n_args;
+    #if MZ_WITH_ULAB
+    if (index == INDEX_input && mp_obj_is_type(objects[3], &ulab_ndarray_type)) {
+        input_array(objects);
+        return MP_OBJ_NEW_SMALL_INT(MZ_OK);
+    }
+    #endif
     #if defined(MZ_PART_GRADIENT)
     return mz_shared->run(api[index].signature, api[index].entry, objects);
     #else
@@ -149,6 +170,23 @@ static mp_obj_t call(size_t n_args, const mp_obj_t *objects, int32_t index) {
     static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(microzo_##name##_obj, sizeof(signature) - 1, \
     sizeof(signature) - 1, microzo_##name);
 ENTRIES(DEFINE)
+
+#if MZ_WITH_ULAB
+// predict(plan, blob, state, arena, x) -> class: what input and forward do, of an array where it lies.
+static mp_obj_t microzo_predict(size_t n_args, const mp_obj_t *args) {
+    (void)n_args;
+    const mp_obj_t input[] = { args[0], args[1], args[3], args[4] };
+    microzo_input(4, input);
+    const mp_obj_t zero = MP_OBJ_NEW_SMALL_INT(0);
+    mz_arg_t plan;
+    collect_buffer(args[0], MP_BUFFER_READ, &plan);
+    const mp_obj_t forward[] = {
+        args[0], args[1], args[2], args[3], zero, MP_OBJ_NEW_SMALL_INT(mz_ints(&plan)[MZ_H_N_OPS]), zero,
+    };
+    return microzo_forward(7, forward);
+}
+static MP_DEFINE_CONST_FUN_OBJ_VAR_BETWEEN(microzo_predict_obj, 5, 5, microzo_predict);
+#endif
 
 #if MICROPY_ENABLE_DYNRUNTIME
 
@@ -197,6 +235,9 @@ mp_obj_t mpy_init(mp_obj_fun_bc_t *self, size_t n_args, size_t n_kw, mp_obj_t *a
 static const mp_rom_map_elem_t microzo_globals_table[] = {
     { MP_ROM_QSTR(MP_QSTR___name__), MP_ROM_QSTR(MP_QSTR__microzo) },
     ENTRIES(ENTRY)
+    #if MZ_WITH_ULAB
+    ENTRY(predict, , )
+    #endif
 };
 static MP_DEFINE_CONST_DICT(microzo_globals, microzo_globals_table);
 

@@ -52,4 +52,5 @@ def test_pages_with_code_are_tested():
         page.relative_to(DOCS).as_posix() for page in pages if "```python" in page.read_text()
     }
     others = {f"howto/{name}.md" for name in ("keras", "pytorch", "scikit-learn", "edge-impulse")}
+    others.add("howto/ulab.md")  # test_ulab_page.py
     assert with_code == {*PAGES, "howto/import-your-model.md", *others}

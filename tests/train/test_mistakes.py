@@ -168,13 +168,14 @@ def test_a_numpy_sample_is_taken(shape, folder):
     assert microzo.Trainer(model, "spsa").step(sample, np.uint8(2)) >= 0
 
 
-def test_numpy_floats_are_no_sample(folder):
+def test_values_that_are_not_meant_for_the_model(folder):
+    """Pixels of 0..255 as floats or int32, where the model knows 0..1."""
     model = microzo.load(str(folder / "m.safetensors"))
-    for sample in (X[3] / 255, X[3].astype(np.int32)):
-        with pytest.raises(ValueError, match=r"a sample is bytes.*255 \* x"):
+    for sample in (X[3].astype(float), X[3].astype(np.int32)):
+        with pytest.raises(ValueError, match="are outside of .* to 1.*raw bytes are uint8"):
             model.predict(sample)
-    with pytest.raises(ValueError, match=r"255 \* x"):
-        microzo.ArrayData(X / 255, Y)
+    with pytest.raises(ValueError, match="outside of .* to 1"):
+        microzo.Trainer(model, "head").run(microzo.ArrayData(X.astype(float), Y))
 
 
 def test_channels_first(tmp_path):

@@ -21,6 +21,7 @@ class Encoder:
                 "%s does not tell the scale of its input, import or quantize it again" % model.path
             )
         self._factor = 2.0 ** (9 + known["exp"])
+        self._scale = known["scale"]
         self._high = known["mult"] >> 11
         self._low = known["mult"] & 2047
         self._zero = model.plan[L.NET_IN_ZP]
@@ -39,12 +40,30 @@ class Encoder:
             )
         return self._clipped
 
+    def quantized(self, values, out):
+        """The same of int8 values, which have the scale and the zero point already."""
+        self._at = 0
+        self._copy(values, out)
+        return 0
+
+    def _copy(self, values, out):
+        for v in values:
+            if _nested(v):
+                self._copy(v, out)
+            else:
+                out[self._at] = self._bytes[int(v) + 128]
+                self._at += 1
+
+    def range(self):
+        """(lowest, highest) value that an int8 input stands for."""
+        return tuple((q - self._zero) * self._scale for q in (-128, 127))
+
     def _fill(self, values, out):
         for v in values:
-            if not isinstance(v, (int, float)) and _nested(v):
+            if _nested(v):
                 self._fill(v, out)
                 continue
-            n = v * self._factor
+            n = float(v) * self._factor  # numbers of NumPy have ranges of their own
             n = int(n) if -_MOST < n < _MOST else _MOST if n > 0 else -_MOST
             q = ((n * self._high + (n * self._low >> 11) + (1 << 19)) >> 20) + self._zero
             if q < -128 or q > 127:
@@ -58,7 +77,9 @@ class Encoder:
 def _nested(v):
     """Whether it is a row of values; MicroPython's lists show no __len__, numbers of NumPy are no
     float."""
-    return hasattr(v, "__len__") or not hasattr(v, "__float__")
+    return not isinstance(v, (int, float)) and (
+        hasattr(v, "__len__") or not hasattr(v, "__float__")
+    )
 
 
 def _inverse(table):

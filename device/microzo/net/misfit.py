@@ -12,36 +12,30 @@ def takes(model):
 
 
 def as_bytes(model, sample):
-    """The raw bytes of a sample that came as a list or an array; TypeError or ValueError if it is
-    none for this model."""
-    if sample is None or isinstance(sample, (str, int, float)):
+    """The raw bytes of a sample that came as a list; TypeError or ValueError if it is none for
+    this model."""
+    if not isinstance(sample, (list, tuple)):
         raise TypeError(
             "a sample is its raw bytes, not %r; microzo.Dataset reads files" % (sample,)
         )
-    if isinstance(sample, (list, tuple)):
-        try:
-            raw = bytes(sample)
-        except (TypeError, ValueError):
-            raise ValueError(
-                "a sample of %s is %d integers of 0..255, not a list of other things; %s"
-                % (model.path, model.sample_len, _FLOATS)
-            )
-    else:
-        if getattr(sample, "itemsize", 1) != 1:
-            raise ValueError(
-                "a sample is bytes, this array has values of %d bytes; %s"
-                % (sample.itemsize, _FLOATS)
-            )
-        shape = getattr(sample, "shape", ())
-        if len(shape) > 1 and not same_shape(shape, takes(model)):
-            raise of_shape("the array", (1,) + tuple(shape), len(bytes(sample)), model)
-        raw = sample.tobytes() if hasattr(sample, "tobytes") else bytes(sample)
-    if len(raw) != model.sample_len:
+    try:
+        raw = bytes(sample)
+    except (TypeError, ValueError):
         raise ValueError(
-            "a sample of %s has %d bytes, not %d: %d x %d x %d (rows, columns, channels)"
-            % ((model.path, model.sample_len, len(raw)) + takes(model))
+            "a sample of %s is %d integers of 0..255, not a list of other things; %s"
+            % (model.path, model.sample_len, _FLOATS)
         )
+    if len(raw) != model.sample_len:
+        raise of_length(model, len(raw))
     return raw
+
+
+def of_length(model, n):
+    """ValueError: a sample of n bytes or values."""
+    return ValueError(
+        "a sample of %s has %d bytes, not %d: %d x %d x %d (rows, columns, channels)"
+        % ((model.path, model.sample_len, n) + takes(model))
+    )
 
 
 def same_shape(shape, other):
@@ -54,7 +48,7 @@ def of_shape(name, shape, length, model):
     the model takes."""
     h, w, c = takes(model)
     one = tuple(shape[1:])
-    cure = "save them as the model takes them"
+    cure = "give them as the model takes them, or flat in that order"
     if len(one) == 3 and same_shape(one, (c, h, w)):
         cure = "the channels come first here, x.transpose(0, 2, 3, 1) puts them last"
     elif c == 1 and one == (h, w, 3):
@@ -85,6 +79,32 @@ def of_floats(name, kind):
     return ValueError(
         "%s holds %s: samples are uint8, labels are integers; %s, labels by y.astype('uint8')"
         % (name, kind, _FLOATS)
+    )
+
+
+def of_dtype(name, kind):
+    """ValueError: an array of items that are neither raw bytes nor values."""
+    cure = "samples are uint8, floats or int16"
+    if kind == "int8":
+        cure = "model.encode(x) takes int8 as quantized values, dtype=uint8 makes raw bytes"
+    elif kind == "bool":
+        cure = "255 * numpy.array(x, dtype=numpy.uint8) makes pixels of it"
+    return ValueError("%s holds %s: %s" % (name, kind, cure))
+
+
+def of_range(model, clipped, count):
+    """ValueError: values that are hardly meant for this model."""
+    return ValueError(
+        "%d of %d values are outside of %.4g to %.4g, which the model knows: raw bytes are uint8, "
+        "model.encode(x) clips" % ((clipped, count) + model.encoder().range())
+    )
+
+
+def of_no_model(kind):
+    """ValueError: values that are read before anyone told whose they are."""
+    return ValueError(
+        "the array holds %s, which need the scale of a model: microzo.ArrayData(x, y, model=model)"
+        % kind
     )
 
 

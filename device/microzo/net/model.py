@@ -113,20 +113,26 @@ class Model:
             data.check(self)
 
     def input(self, sample):
-        """Maps raw bytes (IN_H*IN_W*IN_C of them), or an array or list of them, to the input
-        tensor."""
+        """Maps raw bytes (IN_H*IN_W*IN_C of them), or a list or an array of any kind
+        (net/arrays.py), to the input tensor."""
         self.exclusive(_input, sample)
 
     def encode(self, values, out=None):
-        """Sensor values (a list, array or ulab array, nested or flat: rows, columns, channels)
-        as a sample of raw bytes, in `out` or a new buffer; `clipped` counts those out of range."""
+        """Sensor values (a list or an array, nested or flat: rows, columns, channels) as a sample
+        of raw bytes, in `out` or a new buffer; `clipped` counts those out of range. Arrays of
+        uint8 are raw, those of int8 quantized already."""
+        from . import arrays
+
+        out, self.clipped = arrays.encode(self, values, out)
+        return out
+
+    def encoder(self):
+        """The Encoder of this model's input; ValueError if the file does not tell its scale."""
         if self._encoder is None:
             from .encode import Encoder
 
             self._encoder = Encoder(self)
-        out = bytearray(self.sample_len) if out is None else out
-        self.clipped = self._encoder.encode(values, out)
-        return out
+        return self._encoder
 
     def names(self):
         """Names of the classes that the file has, or their numbers."""
@@ -141,19 +147,25 @@ class Model:
 
     def output(self, op):
         """int8 output of operator `op`, valid after forward(0, op + 1)."""
-        if not 0 <= op < self.ops:
-            raise ValueError("operator %s does not exist, choose 0..%d" % (op, self.ops - 1))
-        o = L.op_base(op)
-        at = self.plan[o + L.OUT_OFF]
-        return array("b", bytes(memoryview(self.arena)[at : at + planner.out_size(self.plan, o)]))
+        from . import results
 
-    def logits(self):
-        """int32 logits (Q12 nats) of the last whole forward."""
-        at = self.plan[L.LOGITS_OFF]
-        return array("i", bytes(memoryview(self.arena)[at : at + 4 * self.classes]))
+        return results.output(self, op)
+
+    def logits(self, out=None):
+        """int32 logits (Q12 nats) of the last whole forward: a new array, or in `out`, a list or
+        an array of any kind that holds them."""
+        from . import results
+
+        return results.logits(self, out)
+
+    def probabilities(self):
+        """The softmax of the logits: an array of ulab where there is ulab, else array("f")."""
+        from . import results
+
+        return results.probabilities(self)
 
     def predict(self, sample):
-        """The class of one sample of raw bytes."""
+        """The class of one sample: raw bytes, or what `input` takes."""
         return self.exclusive(predict, sample)
 
     def loss(self, sample, label):
@@ -198,7 +210,9 @@ class Model:
 def _input(model, sample):
     kind = type(sample)
     if kind is not bytearray and kind is not bytes or len(sample) != model.sample_len:
-        sample = misfit("as_bytes", model, sample)
+        from . import arrays
+
+        sample = arrays.sample(model, sample, hasattr(model.k, "predict"))
     model.k.input(model.plan, model.blob, model.arena, sample)
 
 

@@ -2,7 +2,6 @@
 
 from array import array
 
-from .. import misfit
 from ..board import memory
 from ..board.integers import log2
 from ..data.sources import check_label
@@ -53,7 +52,9 @@ class Online:
         where no stage needs labels."""
         model = self._model
         if type(x) not in (bytes, bytearray) or len(x) != model.sample_len:
-            x = misfit("as_bytes", model, x)
+            from ..net import arrays
+
+            x = arrays.sample(model, x)
         if y is None and not self._needs_label:
             return x, -1
         return x, check_label(y, model.classes)

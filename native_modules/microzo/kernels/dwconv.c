@@ -102,9 +102,11 @@ static void general(const mz_view_t *view) {
 
 #endif
 
+#if MZ_THUMB1 || MZ_THUMB2
 static inline bool is_three(const mz_layer_t *l) {
     return l->k_h == 3 && l->k_w == 3 && !mz_dilated(l);
 }
+#endif
 
 #if MZ_THUMB2
 

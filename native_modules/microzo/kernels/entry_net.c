@@ -9,26 +9,10 @@ int32_t mz_api_version(const mz_arg_t *args) {
 }
 
 int32_t mz_api_input(const mz_arg_t *args) {
-    mz_net_t net;
-    MZ_TRY(mz_net_from(&net, &args[0], NULL, NULL, &args[2]));
-    int32_t h = net.plan[MZ_H_IN_H];
-    int32_t w = net.plan[MZ_H_IN_W];
-    int32_t c = net.plan[MZ_H_IN_C];
-    int32_t table = net.plan[MZ_H_TABLE_OFF];
-    int32_t at = net.plan[MZ_HEADER_WORDS + MZ_O_IN_OFF];
-    if (!mz_within(h, 1, 65535) || !mz_within(w, 1, 65535) || !mz_within(c, 1, 65535)) {
-        return MZ_E_SHAPE;
-    }
-    int64_t count = (int64_t)h * w * c;
-    MZ_TRY(mz_need(&args[3], count, 1));
-    if (args[1].n < 256 || !mz_within(table, 0, args[1].n - 256) || at < 0
-        || at > args[2].n - count) {
-        return MZ_E_OFFSET;
-    }
-    int8_t *to = (int8_t *)args[2].data + at;
-    const int8_t *map = (const int8_t *)args[1].data + table;
-    for (int32_t i = 0; i < (int32_t)count; ++i) {
-        to[i] = map[args[3].data[i]];
+    mz_input_t input;
+    MZ_TRY(mz_input_open(args, &input));
+    for (int32_t i = 0; i < input.count; ++i) {
+        input.to[i] = input.map[args[3].data[i]];
     }
     return MZ_OK;
 }
