@@ -20,11 +20,13 @@ export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
 
+TEST_EXTRAS = dev,models,cluster,pages,report,notebook,docs
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz python source mpy-cross natmod \
+.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser \
+  report-packages python source mpy-cross natmod \
   host-lib unix firmware firmware-all firmware-pico build demo check test test-full test-packages fuzz-packages \
   accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated clean
 
@@ -55,6 +57,10 @@ packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware
 packages-xtensa: packages ## The Xtensa compiler, for native modules of ESP32
 	@$(STEP) 1/7 "Xtensa packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON) gcc-xtensa-lx106 picolibc-xtensa-lx106-elf binutils-source
+
+packages-browser: packages ## Chromium, which looks at pages of `microzo report` in the tests
+	@$(STEP) 1/7 "browser" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) chromium
 
 packages-fuzz: packages ## clang with libFuzzer, only for `make test-full`
 	@$(STEP) 1/7 "fuzzing packages" --inputs boards/tools/packages.sh -- \
@@ -110,14 +116,18 @@ build: setup natmod host-lib unix firmware ## All of the above
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(LAB) -m microzo_host.cli demo --data $(DATA)
 
-# LiteRT and ONNX, which judge imported models, Dask, and what draws pages; for the tests alone.
+# LiteRT and ONNX, which judge imported models, Dask, what draws and what makes the site.
 test-packages: python ## Reference packages of the importers, Dask, plots: for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
+	  boards/tools/python_env.sh $(PYTHON) $(TEST_EXTRAS)
+
+report-packages: python ## Pictures and pages of `microzo report`, `watch`, `show`; tables for notebooks
+	@$(STEP) 2/7 "report packages" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,report,notebook
 
 fuzz-packages: test-packages ## atheris, only for `make test-full`
 	@$(STEP) 2/7 "fuzzing in Python" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages,fuzz
+	  boards/tools/python_env.sh $(PYTHON) $(TEST_EXTRAS),fuzz
 
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
 	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
@@ -125,7 +135,7 @@ check: lint host-lib test-packages ## Lint and the fast tests, about a minute: b
 test: build test-packages ## The tests, with reduced fuzzing
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
