@@ -32,11 +32,5 @@ def dom(address, wait=2000):
     return _run(_address(address), f"--virtual-time-budget={wait}", "--dump-dom")
 
 
-def screenshot(address, path, size=(1200, 1600)):
-    """A picture of the page as a PNG file."""
-    _run(_address(address), "--virtual-time-budget=2000", f"--screenshot={path}",
-         "--window-size=%d,%d" % size)  # fmt: skip
-
-
 def _address(address):
     return address if isinstance(address, str) else address.as_uri()
