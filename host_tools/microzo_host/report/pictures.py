@@ -23,6 +23,8 @@ def curves(trace):
             axes.set_xlim(0, max(numbers) or 1)
         left.set_ylabel("loss, nats")
         left.set_ylim(bottom=0)
+        low, high = right.get_ylim()
+        right.set_ylim(bottom=low - 0.25 * (high - low))  # room for the names of the stages
         right.set_ylabel("right answers, per cent")
         right.legend(loc="center right")
         return plots.png(made)
