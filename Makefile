@@ -21,13 +21,15 @@ export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERS
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
 export MICROPYTHON_LIB := $(abspath $(MICROPYTHON_LIB))
 
+TEST_EXTRAS = dev,models,cluster,pages,report,notebook,docs
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
 
-.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser python source mpy-cross natmod \
+.PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser \
+  report-packages python source mpy-cross natmod \
   host-lib unix firmware firmware-all firmware-pico web build demo check test test-full test-packages fuzz-packages \
-  accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated clean
+  accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated pictures clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -56,6 +58,10 @@ packages-rv32: packages ## The RISC-V compiler and QEMU, only for `make firmware
 packages-xtensa: packages ## The Xtensa compiler, for native modules of ESP32
 	@$(STEP) 1/7 "Xtensa packages" --inputs boards/tools/packages.sh -- \
 	  boards/tools/packages.sh $(PYTHON) gcc-xtensa-lx106 picolibc-xtensa-lx106-elf binutils-source
+
+packages-browser: packages ## Chromium, which looks at our pages in the tests
+	@$(STEP) 1/7 "browser" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) chromium
 
 packages-fuzz: packages ## clang with libFuzzer, only for `make test-full`
 	@$(STEP) 1/7 "fuzzing packages" --inputs boards/tools/packages.sh -- \
@@ -116,22 +122,23 @@ web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its 
 	  $(PY) boards/tools/web_page.py build/wasm build/web
 	@echo "  $(PY) -m http.server -d build/web 8000"
 
-packages-browser: packages ## Chromium, only for `make test-full`
-	@$(STEP) 1/7 "Chromium" --inputs boards/tools/packages.sh -- boards/tools/packages.sh $(PYTHON) chromium
-
 build: setup natmod host-lib unix firmware ## All of the above
 
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(LAB) -m microzo_host.cli demo --data $(DATA)
 
-# LiteRT and ONNX, which judge imported models, Dask, and what draws pages; for the tests alone.
+# LiteRT and ONNX, which judge imported models, Dask, what draws and what makes the site.
 test-packages: python ## Reference packages of the importers, Dask, plots: for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages
+	  boards/tools/python_env.sh $(PYTHON) $(TEST_EXTRAS)
+
+report-packages: python ## Pictures and pages of `microzo report`, `watch`, `show`; tables for notebooks
+	@$(STEP) 2/7 "report packages" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,report,notebook
 
 fuzz-packages: test-packages ## atheris, only for `make test-full`
 	@$(STEP) 2/7 "fuzzing in Python" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,models,cluster,pages,fuzz
+	  boards/tools/python_env.sh $(PYTHON) $(TEST_EXTRAS),fuzz
 
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
 	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
@@ -191,6 +198,9 @@ generated: python ## Writes what is made from declarations: plan words, tables o
 	@$(PY) boards/tools/words.py --write
 	@$(PY) boards/tools/settings_page.py --write
 	@$(PY) boards/tools/package_list.py --write
+
+pictures: report-packages host-lib ## The pictures of README.md, docs/pictures/
+	@$(LAB) boards/tools/pictures.py
 
 clean: ## Removes what was built; .venv stays
 	rm -rf build

@@ -5,6 +5,8 @@ from . import place
 MAKE = {
     "cluster": "make test-packages",
     "models": "make test-packages",
+    "notebook": "make report-packages",
+    "report": "make report-packages",
     "study": "make study-packages",
 }
 

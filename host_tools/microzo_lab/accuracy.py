@@ -23,10 +23,10 @@ from microzo_host.cli.group import SeveralValues
 from microzo_host.data import corruptions
 from microzo_host.model import file as modelfile
 from microzo_host.model import quantize
-from microzo_host.simulate import jobs, store
-from microzo_host.simulate.jobs import ZERO_SHOT, Job
-from microzo_host.simulate.networks import CLEAN
-from microzo_host.simulate.runs import side_by_side
+from microzo_host.simulation import jobs, store
+from microzo_host.simulation.jobs import ZERO_SHOT, Job
+from microzo_host.simulation.networks import CLEAN
+from microzo_host.simulation.processes import side_by_side
 
 from . import bp, floatnet, summary
 

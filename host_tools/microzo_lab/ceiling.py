@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from microzo_host.model import network
-from microzo_host.simulate import jobs
+from microzo_host.simulation import jobs
 
 from . import accuracy, bp, floatnet, torchnet
 

@@ -11,7 +11,7 @@ from microzo.net import words as L
 from microzo_host.data import demonet
 from microzo_host.model import file as modelfile
 from microzo_host.model import network
-from microzo_host.simulate import networks
+from microzo_host.simulation import networks
 
 _KINDS = {
     L.CONV: "conv", L.DWCONV: "depthwise", L.DENSE: "dense", L.AVGPOOL: "avgpool", L.ADD: "add",

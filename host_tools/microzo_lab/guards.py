@@ -14,7 +14,7 @@ import click
 import microzo
 from microzo.train import free_guard, guard
 from microzo_host.cli.group import SeveralValues
-from microzo_host.simulate import jobs, networks, recipes
+from microzo_host.simulation import jobs, networks, recipes
 
 from . import accuracy
 

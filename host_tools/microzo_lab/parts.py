@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from microzo_host.simulate import networks
+from microzo_host.simulation import networks
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 import rich.progress
 
 from microzo_host.cli.group import SeveralValues
-from microzo_host.simulate import jobs, networks, recipes, runs, store
+from microzo_host.simulation import jobs, networks, recipes, runs, store
 
 from . import accuracy, page
 from .parts import FULL, QUICK
@@ -50,6 +50,8 @@ def rows_of(part, folder, processes, with_torch, kept):
     with rich.progress.Progress(*columns) as bars:
         task = bars.add_task(f"{part.data} recipes", total=len(wanted))
         found = runs.collect(list(wanted), folder, processes, lambda run: bars.advance(task))
+    if runs.failures(found):
+        raise RuntimeError(f"runs of the study failed: {runs.failures(found)}")
     rows = []
     for run, (name, seed, label) in wanted.items():
         got = store.unpacked(found[run]["right"], part.test_images)

@@ -20,7 +20,7 @@ import rich.progress
 import microzo
 from microzo_host.cli.group import SeveralValues
 from microzo_host.data import demonet
-from microzo_host.simulate import jobs, recipes, runs, store
+from microzo_host.simulation import jobs, recipes, runs, store
 
 from . import accuracy
 

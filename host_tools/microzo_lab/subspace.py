@@ -20,7 +20,7 @@ import numpy as np
 import microzo
 from microzo.net import words as L
 from microzo_host.data import colour_corruptions
-from microzo_host.simulate import jobs, networks, recipes
+from microzo_host.simulation import jobs, networks, recipes
 
 from . import accuracy, bp, floatnet, plot
 

@@ -9,7 +9,7 @@ import microzo
 from microzo_host import cli
 from microzo_host.plan import work as cost
 from microzo_host.report import tables
-from microzo_host.simulate import jobs, networks, recipes, runs
+from microzo_host.simulation import jobs, networks, recipes, runs
 
 
 def quick():
@@ -54,7 +54,7 @@ def test_a_cluster_gives_the_same_results(tmp_path):
     wanted = [runs.run_of(quick(), "noise", 3, seed, 50, "mnist") for seed in (0, 1)]
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**options) as workers:
-        found = runs.collect(wanted, tmp_path / "a", 0, scheduler=workers.scheduler_address)
+        found = runs.collect(wanted, tmp_path / "a", 0, cluster=workers.scheduler_address)
     assert found == runs.collect(wanted, tmp_path / "b", 1)
     assert runs.collect(wanted, tmp_path / "a", 1) == found  # they were kept
 
@@ -90,18 +90,23 @@ def test_command_writes_rows(tmp_path):
 
 
 def test_the_table_names_its_columns():
-    def row(corruption, recipe, accuracy, before):
+    def row(corruption, recipe, accuracy, before, seed=0):
         return {
             "corruption": corruption, "severity": 3, "recipe": recipe, "accuracy": accuracy,
-            "before": before, "forwards": 7, "ram_bytes": 9,
+            "before": before, "forwards": 7, "ram_bytes": 9, "seed": seed, "error": "",
         }  # fmt: skip
 
-    rows = [row("fog", "a", 60.0, 50.0), row("fog", "a", 70.0, 50.0), row("fog", "b", 40.0, 50.0)]
+    rows = [
+        row("fog", "a", 60.0, 50.0),
+        row("fog", "a", 70.0, 50.0, 1),
+        row("fog", "b", 40.0, 50.0),
+    ]
     made = tables.simulated(rows)
     cells = {column.header: list(column.cells) for column in made.columns}
     assert cells["before %"] == ["50.00", "50.00"]
     assert cells["after %"] == ["65.00", "40.00"]
     assert cells["worst"] == ["60.00", "40.00"] and cells["best"] == ["70.00", "40.00"]
+    assert cells["to a"] == ["", "-20.00"]  # of seed 0, which both have
     assert cells["forwards"] == ["7", "7"] and cells["RAM bytes"] == ["9", "9"]
 
 

@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import shutil
 
 import pytest
 import small
@@ -13,6 +14,7 @@ PAGES = [
     "tutorial/first-steps.md",
     "howto/write-a-recipe.md",
     "howto/resume-and-replay.md",
+    "howto/simulate-on-the-pc.md",
 ]
 
 
@@ -28,6 +30,7 @@ def folder(tmp_path, monkeypatch):
     small.write_data(tmp_path, model)
     for name in ("x", "y"):
         (tmp_path / f"{name}.npy").rename(tmp_path / f"train_{name}.npy")
+        shutil.copy(tmp_path / f"train_{name}.npy", tmp_path / f"test_{name}.npy")
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from microzo.journal import record
 from microzo_host.board import files as board_files
 from microzo_host.board import link as board_link
 from microzo_host.data import datasets
-from microzo_host.simulate import jobs, networks, recipes, runs, store
+from microzo_host.simulation import jobs, networks, recipes, runs, store
 
 
 def test_a_simulated_run_is_the_boards(start, files, tmp_path):

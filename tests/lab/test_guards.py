@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import microzo
-from microzo_host.simulate import jobs, networks, recipes
+from microzo_host.simulation import jobs, networks, recipes
 
 pytest.importorskip("microzo_lab", reason="the laboratory is not in this copy")
 from microzo_lab import guards  # noqa: E402

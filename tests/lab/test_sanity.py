@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import microzo.recipes.names
-from microzo_host.simulate import networks
+from microzo_host.simulation import networks
 
 pytest.importorskip("microzo_lab", reason="the laboratory is not in this copy")
 from microzo_lab import sanity  # noqa: E402

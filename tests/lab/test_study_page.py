@@ -11,7 +11,7 @@ from microzo_host.data import datasets
 from microzo_host.model import file as modelfile
 from microzo_host.model import network
 from microzo_host.reference import batch
-from microzo_host.simulate import networks, recipes
+from microzo_host.simulation import networks, recipes
 
 for package in ("matplotlib", "pandas", "tabulate"):
     pytest.importorskip(package, reason="the extra `pages` is not installed")

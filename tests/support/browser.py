@@ -9,8 +9,11 @@ import json
 import os
 import shutil
 import signal
+import tempfile
 import threading
 import time
+
+import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
@@ -138,3 +141,14 @@ class Browser:
     def screenshot(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
         path.write_bytes(base64.b64decode(data))
+
+
+def dom(address, wait=2000):
+    """The page, an address or a file, so many ms after it was loaded; fails if it complains."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium: make packages-browser")
+    with tempfile.TemporaryDirectory() as profile, Browser(profile) as browser:
+        browser.open(address if isinstance(address, str) else address.as_uri())
+        time.sleep(wait / 1000)
+        assert browser.errors == []
+        return browser.value("document.documentElement.outerHTML")

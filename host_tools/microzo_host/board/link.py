@@ -182,6 +182,26 @@ class Link:
         )
 
 
+def listen(port, silence=0.2):
+    """What a board sends of its own accord: bytes as they come, b"" after `silence` seconds.
+
+    Nothing is sent to it, so that a script which runs is not disturbed.
+    """
+    port = find_port(port)
+    try:
+        line = serial.serial_for_url(port, baudrate=115200, timeout=silence, exclusive=True)
+    except (serial.SerialException, OSError, ValueError):
+        raise LinkError(_why_closed(port)) from None
+    with line:
+        while True:
+            try:
+                yield line.read(max(1, line.in_waiting))
+            except (serial.SerialException, OSError):
+                raise LinkError(
+                    f"the board at {port} went away: check its cable and start again"
+                ) from None
+
+
 def _fits(value, shape):
     """Whether a value is of a type (integers: of 64 bits), or a tuple of values that fit."""
     if isinstance(shape, tuple):

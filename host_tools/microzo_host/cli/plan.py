@@ -1,7 +1,5 @@
 """`microzo plan MODEL`: what training takes on a board, before anything is sent."""
 
-import dataclasses
-
 import click
 import rich.console
 
@@ -13,6 +11,7 @@ from ..plan import predict as planning
 from ..plan import ram as ramplan
 from ..report import tables
 from .common import json_option, report, say
+from .target import target_of
 
 
 @click.command("plan")
@@ -34,14 +33,8 @@ def command(model, recipe, layers, samples, ram, board, romfs, clock, details, j
     Peak RAM, estimated time of the run and of the steps of each stage, what else fits, and the
     best set of layers.
     """
-    if ram and board:
-        raise click.BadParameter("give --ram or --board, not both")
+    target = target_of(ram, board, clock)
     modelfile.read(model)
-    target = ramplan.BOARDS[board or ramplan.DEFAULT_BOARD]
-    if ram:
-        target = dataclasses.replace(target, ram=_number(ram, 1024, "RAM"))
-    if clock:
-        target = dataclasses.replace(target, clock=_number(clock, 1000, "clock"))
     made = recipefile.read(recipe)
     found = planning.plan(model, made, _layers(layers), samples, target, romfs)
     report(found, json_file)
@@ -113,12 +106,3 @@ def _layers(text):
         except ValueError:
             raise ValueError(f"layers {text!r}: give auto, all, lastN or numbers: 0,1") from None
     return text
-
-
-def _number(text, kilo, what):
-    """Bytes or Hz from digits, with K or M at the end."""
-    scale = {"K": kilo, "M": kilo * kilo}.get(text[-1:].upper(), 1)
-    digits = text if scale == 1 else text[:-1]
-    if not digits.isdigit() or not int(digits):
-        raise ValueError(f"{text!r} is no {what}: give digits from 1, or such as 256K or 64M")
-    return int(digits) * scale

@@ -80,6 +80,8 @@ def adapt(cases, net, model_path, settings, display):
             outcomes = []
             for case in cases:
                 done = {recipe: runs[case.name, recipe].result() for recipe in RECIPES}
+                for one in done.values():
+                    one.keep(case.folder)
                 identical = outcome.replays(model_path, case, done.values())
                 outcomes.append(
                     outcome.Outcome(case.name, done, identical, yards[case.name].result())
@@ -114,4 +116,5 @@ def run(settings):
     for line in outcome.summary(outcomes, result, stage):
         display.say(line)
     display.say(f"written: {file} ({time.monotonic() - begun:.0f} s)")
+    display.say(f"look at a run: microzo report {cases[0].folder}")
     return list(outcome.problems(result))

@@ -25,6 +25,10 @@ for name in os.listdir("/"):
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 
 
+# In the folder of a case, for `microzo report`: the names of train.py are those of the default.
+KEPT = {"default": ("train.journal", "adapted.safetensors")}
+
+
 def board_of(core):
     """The BoardInfo of an emulated board without a native module."""
     return dataclasses.replace(BOARD, arch=emulator.CORES[core].arch)
@@ -42,6 +46,12 @@ class Run:
     ram_limit: int
     journal: bytes
     adapted: bytes
+
+    def keep(self, folder):
+        """Writes the journal and the adapted model into a folder."""
+        own = f"{self.recipe}.journal", f"{self.recipe}.safetensors"
+        for name, data in zip(KEPT.get(self.recipe, own), (self.journal, self.adapted)):
+            (folder / name).write_bytes(data)
 
 
 def disk(model, case):

@@ -37,10 +37,11 @@ def plan(path, recipe, layers, samples, target, romfs):
     found["refused"] = (
         "" if made.fits else _too_large(path, recipe, layers, made, others, target.core)
     )
-    return {**found, **common, **_times(path, made, target)}
+    return {**found, **common, **times(path, made, target)}
 
 
-def _times(path, made, target):
+def times(path, made, target):
+    """How long a Prediction takes on a Target: instructions and seconds, as the page has them."""
     costs = steptime.Costs(microzo.load(str(path)).plan, target.core)
     forward = costs.passes()
     each = [(stage["kind"], costs.step(stage, made.samples)) for stage in made.stages]

@@ -87,10 +87,21 @@ def predict(
     """
     model = microzo.load(str(path))
     recipe = microzo.recipe(recipe) if isinstance(recipe, str) else recipe
+    space = room(model, recipe, ram, romfs, core)
+    program = _resolve(model, recipe, layers, samples, space)
+    return _predicted(path, model, program, recipe, ram, romfs, core)
+
+
+def of_program(path, program, ram=256 << 10, romfs=False, core="m4"):
+    """The Prediction for a run whose program is known: that of a journal."""
+    return _predicted(path, microzo.load(str(path)), program, program, ram, romfs, core)
+
+
+def _predicted(path, model, program, recipe, ram, romfs, core):
+    """recipe: whose code is loaded."""
     heap = _heap(ram)
     fixed = _fixed(model, recipe, romfs, core)
     space = room(model, recipe, ram, romfs, core)
-    program = _resolve(model, recipe, layers, samples, space)
     needed = needs(model, program)
     used = sum(fixed.values()) + RUNNING + sum(needed.values())
     after = needed["sample buffers"] // 2  # which a run takes after the cache has its share

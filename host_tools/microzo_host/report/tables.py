@@ -12,29 +12,47 @@ from ..visible import visible
 
 def simulated(rows):
     """Accuracy in per cent a corruption and recipe, before and after; the mean over seeds, the
-    worst and the best seed."""
+    worst and the best seed; how much better than the first recipe, the mean of the same seeds."""
+    first = rows[0]["recipe"] if rows else ""
+    others = len({row["recipe"] for row in rows}) > 1
     table = rich.table.Table(
         box=None, pad_edge=False, caption="after: mean of the seeds; worst, best: of one seed"
     )
     for name in ("corruption", "recipe"):
         table.add_column(name, no_wrap=True)
-    for name in ("before %", "after %", "worst", "best", "forwards", "RAM bytes"):
+    against = [f"to {first}"] if others else []
+    for name in ("before %", "after %", "worst", "best", *against, "forwards", "RAM bytes"):
         table.add_column(name, justify="right")
     groups = {}
     for row in rows:
-        key = f"{row['corruption']} {row['severity']}", row["recipe"]
+        key = row["corruption"], row["severity"], row["recipe"]
         groups.setdefault(key, []).append(row)
-    for (name, made_by), group in groups.items():
-        values = [row["accuracy"] for row in group]
-        table.add_row(
-            name,
-            made_by,
-            f"{group[0]['before']:.2f}",
-            *(f"{v:.2f}" for v in (sum(values) / len(values), min(values), max(values))),
-            str(group[0]["forwards"]),
-            str(group[0]["ram_bytes"]),
-        )
+    for (corruption, severity, recipe), group in groups.items():
+        good = {row["seed"]: row for row in group if not row["error"]}
+        cells = [f"{corruption} {severity}" if severity else corruption, recipe]
+        cells.append(f"{group[0]['before']:.2f}")
+        if not good:
+            table.add_row(*cells, "failed")
+            continue
+        values = [row["accuracy"] for row in good.values()]
+        cells += [f"{v:.2f}" for v in (sum(values) / len(values), min(values), max(values))]
+        if others:
+            cells.append(
+                _against(good, groups.get((corruption, severity, first), ()), recipe == first)
+            )
+        any_row = next(iter(good.values()))
+        table.add_row(*cells, f"{any_row['forwards']}", f"{any_row['ram_bytes']}")
     return table
+
+
+def _against(good, others, same):
+    """Mean difference of the accuracies of the seeds that both have."""
+    pairs = [
+        good[row["seed"]]["accuracy"] - row["accuracy"]
+        for row in others
+        if row["seed"] in good and not row["error"]
+    ]
+    return "" if same or not pairs else f"{sum(pairs) / len(pairs):+.2f}"
 
 
 def planned(plan):

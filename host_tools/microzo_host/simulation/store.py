@@ -13,6 +13,7 @@ from ..board import push
 from . import networks
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
+FORMAT = b"with curves"  # of a result
 
 
 class Store:
@@ -29,7 +30,9 @@ class Store:
 
     def depends_on(self, job):
         """Digest of what a result depends on besides the job."""
-        return sources(job.data) + device()
+        if job.own is not None:
+            return own_sources() + job.own.digest.encode() + device() + FORMAT
+        return sources(job.data) + device() + FORMAT
 
     def get(self, job):
         """The result, a dict, or None."""
@@ -51,7 +54,8 @@ class Store:
 
 def of(job, right, **more):
     """The result of a job: its fields, which test images are right, and more."""
-    return {**dataclasses.asdict(job), **more, "right": packed(right)}
+    fields = {f.name: getattr(job, f.name) for f in dataclasses.fields(job) if f.name != "own"}
+    return {**fields, **more, "right": packed(right)}
 
 
 def packed(right):
@@ -78,6 +82,12 @@ def sources(data):
     files = [HERE / f"{name}.py" for name in names] + [networks.source(data)]
     # The oracle defines the arithmetic; kernels that are made faster give the same bits.
     return digest([*files, *sorted((HERE / "reference").glob("*.py"))])
+
+
+@functools.lru_cache(maxsize=1)
+def own_sources():
+    """Digest of what changes the user's own samples."""
+    return digest([HERE / f"data/{name}.py" for name in ("corruptions", "colour_corruptions")])
 
 
 @functools.lru_cache(maxsize=1)

@@ -44,11 +44,13 @@ def shifts(data):
     return colour_corruptions if data == "cifar10" else corruptions
 
 
-def shift(text, data):
-    """(corruption, severity) of NAME or NAME:SEVERITY."""
+def shift(text, module):
+    """(corruption, severity) of NAME or NAME:SEVERITY; module: of shifts()."""
     name, _, severity = text.partition(":")
-    known = shifts(data).NAMES
-    if name not in (*known, CLEAN):
+    if name == CLEAN:
+        return CLEAN, 0
+    known = module.NAMES
+    if name not in known:
         raise ValueError(f"unknown corruption {name!r}: choose one of {', '.join(known)}")
     if severity not in ("", *"12345"):
         raise ValueError(f"severity {severity!r} does not exist: choose 1 to 5")

@@ -11,6 +11,7 @@ import microzo
 
 from ..data import datasets
 from . import networks
+from . import own as owned
 
 ADAPT_SEED, TEST_SEED = 1000, 500  # of the corruptions' random numbers
 ZERO_SHOT = "zero_shot"  # no training
@@ -18,7 +19,8 @@ ZERO_SHOT = "zero_shot"  # no training
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One training run and its test; recipe ``zero_shot`` trains nothing."""
+    """One training run and its test; recipe ``zero_shot`` trains nothing. own: the user's model
+    and data, in place of those of a data set."""
 
     corruption: str
     severity: int
@@ -27,18 +29,29 @@ class Job:
     test_images: int = 4000
     data: str = "fashion"
     samples: int = 256
+    # Not in the name of a result: store.py has its digest.
+    own: owned.Own | None = dataclasses.field(default=None, repr=False)
+
+
+def model_bytes(job):
+    """The untrained model of a job as a file."""
+    return networks.model_bytes(job.data) if job.own is None else job.own.model_bytes()
 
 
 def model_of(job):
-    """The untrained model of a job's data set, loaded; it cannot be saved."""
+    """The untrained model of a job, loaded; it cannot be saved."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model.safetensors")
-        path.write_bytes(networks.model_bytes(job.data))
+        path.write_bytes(model_bytes(job))
         return microzo.load(str(path))
 
 
 def adaptation(job, samples):
-    """(images, labels) that a job trains on."""
+    """(images, labels) that a job trains on: of a data set `samples` of them; of the user's own
+    all, of which a run draws."""
+    if job.own is not None:
+        images, labels = job.own.adaptation()
+        return _corrupt(job, images, ADAPT_SEED + job.seed), labels
     images, labels = datasets.load(job.data, "adapt")
     index = datasets.draw_balanced(labels, samples, job.seed)
     corrupted = _corrupt(job, images[index], ADAPT_SEED + job.seed)
@@ -47,7 +60,7 @@ def adaptation(job, samples):
 
 def test_of(job):
     """(images, labels) that a job is tested on."""
-    return _test_of(job.data, job.corruption, job.severity, job.test_images)
+    return _test_of(job.data, job.own, job.corruption, job.severity, job.test_images)
 
 
 def right(job, model):
@@ -67,12 +80,21 @@ def percent(right):
 
 
 @functools.lru_cache(maxsize=2)
-def _test_of(data, corruption, severity, count):
-    images, labels = (part[:count] for part in datasets.load(data, "test"))
-    return _corrupt(Job(corruption, severity, 0, "", data=data), images, TEST_SEED), labels
+def _test_of(data, own, corruption, severity, count):
+    if own is not None:
+        images, labels = own.test_of(count)
+    else:
+        images, labels = (part[:count] for part in datasets.load(data, "test"))
+    job = Job(corruption, severity, 0, "", data=data, own=own)
+    return _corrupt(job, images, TEST_SEED), labels
 
 
 def _corrupt(job, images, seed):
     if job.corruption == networks.CLEAN:
         return images
-    return networks.shifts(job.data).apply(job.corruption, images, job.severity, seed)
+    return shifts_of(job.data, job.own).apply(job.corruption, images, job.severity, seed)
+
+
+def shifts_of(data, own):
+    """The module of corruptions, as networks.shifts has it."""
+    return networks.shifts(data) if own is None else own.shifts()
