@@ -4,6 +4,7 @@ from . import place
 
 MAKE = {
     "cluster": "make test-packages",
+    "lab": "make lab",
     "models": "make test-packages",
     "study": "make study-packages",
 }

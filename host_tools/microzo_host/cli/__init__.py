@@ -12,7 +12,7 @@ from .group import Commands
 
 COMMANDS = (
     "quantize import show encode compare plan push run pull eval replay simulate demo boards "
-    "emulator doctor romfs examples"
+    "emulator doctor romfs examples lab kit"
 ).split()
 
 MODULES = {name: f"{__name__}.{name}" for name in COMMANDS}

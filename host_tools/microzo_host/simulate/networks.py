@@ -1,8 +1,8 @@
 """Which network, corruptions and calibration images belong to a data set.
 
-``mnist``, ``fashion`` and ``digits``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8, ``keywords``: its
-DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project (or the one that
-MICROZO_SHARED names). Both are optional; without the folder `there` says so.
+``mnist``, ``fashion`` and ``digits``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8,
+``keywords``: its DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project
+(or the one that MICROZO_SHARED names). Both are optional; without the folder `there` says so.
 """
 
 import functools
