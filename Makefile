@@ -21,7 +21,7 @@ export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERS
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
 export MICROPYTHON_LIB := $(abspath $(MICROPYTHON_LIB))
 
-TEST_EXTRAS = dev,models,cluster,pages,report,notebook,docs
+TEST_EXTRAS = dev,models,cluster,pages,report,tables,notebooks,docs
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
@@ -29,7 +29,7 @@ SHELL_MODULE = native_modules/microzo
 .PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser \
   report-packages python source mpy-cross natmod \
   host-lib unix firmware firmware-all firmware-pico web build demo check test test-full test-packages fuzz-packages \
-  accuracy study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated pictures clean
+  accuracy lab lab-packages lab-pages kit study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated pictures clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -127,14 +127,15 @@ build: setup natmod host-lib unix firmware ## All of the above
 demo: build $(filter fashion,$(DATA)) ## Adapts a network on the emulated board (DATA=mnist or fashion)
 	@$(LAB) -m microzo_host.cli demo --data $(DATA)
 
-# LiteRT and ONNX, which judge imported models, Dask, what draws and what makes the site.
+# LiteRT and ONNX, which judge imported models, Dask, what draws, what makes the site and what runs the
+# labs.
 test-packages: python ## Reference packages of the importers, Dask, plots: for the tests
 	@$(STEP) 2/7 "test packages" --inputs pyproject.toml -- \
 	  boards/tools/python_env.sh $(PYTHON) $(TEST_EXTRAS)
 
 report-packages: python ## Pictures and pages of `microzo report`, `watch`, `show`; tables for notebooks
 	@$(STEP) 2/7 "report packages" --inputs pyproject.toml -- \
-	  boards/tools/python_env.sh $(PYTHON) dev,report,notebook
+	  boards/tools/python_env.sh $(PYTHON) dev,report,tables
 
 fuzz-packages: test-packages ## atheris, only for `make test-full`
 	@$(STEP) 2/7 "fuzzing in Python" --inputs pyproject.toml -- \
@@ -148,6 +149,19 @@ test: build test-packages ## The tests, with reduced fuzzing
 
 test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico web ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
+
+lab-packages: python ## JupyterLab and what the labs need
+	@$(STEP) 2/7 "lab packages" --inputs pyproject.toml --show -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,lab
+
+lab: lab-packages host-lib ## Opens the six labs in JupyterLab, folder build/labs
+	@$(LAB) -m microzo_host.cli lab build/labs
+
+lab-pages: test-packages host-lib ## Writes what the labs' code prints into their answers
+	@$(PY) boards/tools/lab_pages.py --write
+
+kit: lab-packages ## The labs for computers without a network: make kit KIT=folder (after make dist)
+	@$(LAB) -m microzo_host.cli kit "$(or $(KIT),build/kit)"
 
 study-packages: python ## What accuracy and study need: PyTorch
 	@$(STEP) 2/7 "study packages" --inputs pyproject.toml --show -- \

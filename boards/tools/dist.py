@@ -14,6 +14,7 @@ import tomllib
 import venv
 from pathlib import Path
 
+from microzo_host import place
 from microzo_host.board import push
 from microzo_host.board.emulator import CORES, FIRMWARE
 
@@ -66,7 +67,8 @@ def stage(folder):
     write(parts / "package" / f"mpy{push.MPY_VERSION}", package())
     for arch, files in modules().items():
         write(parts / "natmod" / arch, files)
-    shutil.copytree(ROOT / "device" / "examples", parts / "examples", ignore=IGNORED)
+    for name, source in place.SOURCES.items():
+        shutil.copytree(ROOT / source, parts / name, ignore=IGNORED)
     firmware = parts / "firmware"
     firmware.mkdir()
     subprocess.check_call(

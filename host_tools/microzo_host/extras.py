@@ -4,8 +4,9 @@ from . import place
 
 MAKE = {
     "cluster": "make test-packages",
+    "lab": "make lab",
     "models": "make test-packages",
-    "notebook": "make report-packages",
+    "tables": "make report-packages",
     "report": "make report-packages",
     "study": "make study-packages",
 }

@@ -1,7 +1,7 @@
 """Where this package lies: in a clone, which has a Makefile, or installed from a wheel.
 
 A clone builds what goes to boards into build/. A wheel carries it in microzo_host/parts/, where
-`make dist` puts it: natmod/ARCH/, package/mpyVERSION/, firmware/ and examples/.
+`make dist` puts it: natmod/ARCH/, package/mpyVERSION/, firmware/, examples/ and labs/.
 """
 
 import pathlib
@@ -18,11 +18,14 @@ def _clone():
 CLONE = _clone()
 
 
+SOURCES = {"examples": "device/examples", "labs": "docs/labs"}  # which a clone does not build
+
+
 def parts(name):
-    """The folder of one kind of parts: natmod, firmware, unix, examples."""
+    """The folder of one kind of parts: natmod, firmware, unix, examples, labs."""
     if CLONE is None:
         return PARTS / name
-    return CLONE / "device" / name if name == "examples" else CLONE / "build" / name
+    return CLONE / SOURCES.get(name, f"build/{name}")
 
 
 def output(name):

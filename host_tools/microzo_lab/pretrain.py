@@ -20,17 +20,19 @@ from . import torchnet
 RECIPES = {
     "fashion": {"epochs": 16, "batch": 256, "rate": 1e-2, "flip": True, "shift": 0},
     "mnist": {"epochs": 120, "batch": 64, "rate": 4e-3, "flip": False, "shift": 1},
+    "digits": {"epochs": 120, "batch": 64, "rate": 4e-3, "flip": False, "shift": 1},
 }
 WEIGHT_DECAY = 1e-4
 SMOOTHING = 0.05
 
 
-def train(images, labels, recipe, seed, log=print):
-    """Return the trained network description (BatchNorm kept)."""
+def train(data, recipe, seed, log=print):
+    """Return the trained network description (BatchNorm kept) of a data set."""
     t = torchnet.torch()
     t.manual_seed(seed)
     rng = np.random.Generator(np.random.PCG64(seed))
-    net = demonet.create(seed)
+    net = demonet.create_for(data, seed)
+    images, labels = datasets.load(data, "pretrain")
     module = torchnet.build(net)
     optimizer = t.optim.AdamW(module.parameters(), weight_decay=WEIGHT_DECAY)
     steps = len(images) // recipe["batch"]
@@ -89,7 +91,7 @@ def command(data, seed, epochs, threads, out):
     recipe["epochs"] = epochs or recipe["epochs"]
     t = torchnet.torch()
     t.set_num_threads(threads)
-    net = train(*datasets.load(data, "pretrain"), recipe, seed)
+    net = train(data, recipe, seed)
     measured = accuracy(net, *datasets.load(data, "test_full"))
     line = f"python -m microzo_lab pretrain {data} --seed {seed}"
     line += f" --epochs {recipe['epochs']} --threads {threads}"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microzo_host.data import datasets, shared_data
+from microzo_host.data import datasets, digits, shared_data
 
 
 def _keys(images):
@@ -214,3 +214,38 @@ def test_keyword_splits_are_disjoint(tmp_path, monkeypatch):
     assert [len(part) for part in parts] == [96, 264, 120]
     assert len(set.union(*map(_keys, parts))) == 480 and parts[0].dtype == np.uint8
     assert parts[2].min() == 128
+
+
+@pytest.fixture
+def with_sklearn():
+    pytest.importorskip("sklearn", reason="the extra `notebooks` is not installed")
+
+
+def test_digits_are_split_by_class_and_the_same_for_everyone(with_sklearn):
+    parts = {split: datasets.load("digits", split) for split in ("pretrain", "adapt", "test")}
+    for images, labels in parts.values():
+        assert images.dtype == labels.dtype == np.uint8
+        assert images.shape == (len(labels), 16, 16, 1)
+    counts = {split: np.bincount(labels).tolist() for split, (_, labels) in parts.items()}
+    assert counts["pretrain"] == [100] * 10 and counts["adapt"] == [30] * 10
+    assert sum(sum(part) for part in counts.values()) == 1797
+    keys = [_keys(images) for images, _ in parts.values()]
+    assert not keys[0] & keys[1] and not keys[0] & keys[2] and not keys[1] & keys[2]
+    images, labels = parts["test"]
+    assert zlib.crc32(images.tobytes() + labels.tobytes()) == 0x93CBDE5
+
+
+def test_digits_need_scikit_learn(monkeypatch):
+    digits._all.cache_clear()
+    monkeypatch.setattr(digits.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(OSError, match="run `pip install scikit-learn`"):
+        digits._all()
+
+
+@given(st.lists(st.integers(0, 255), min_size=4, max_size=4))
+def test_an_enlarged_image_keeps_its_mean_and_its_range(values):
+    image = np.array(values).reshape(1, 2, 2)
+    large = digits.enlarge(image)
+    assert large.shape == (1, 4, 4) and large.sum() == 64 * image.sum()
+    assert large.min() == 16 * image.min() and large.max() == 16 * image.max()
+    assert digits.enlarge(image.transpose(0, 2, 1)).tolist() == large.transpose(0, 2, 1).tolist()

