@@ -29,11 +29,12 @@ def forget(name):
             delattr(sys.modules[parent], leaf)
 
 
-def leave(package):
-    """forget for all modules of a package: a phase of the run is over."""
+def leave(package, *others):
+    """forget for all modules of a package but the others: a phase of the run is over."""
     for name in list(sys.modules):
-        if name.startswith("microzo." + package + "."):
-            forget(name[len("microzo.") :])
+        name = name[len("microzo.") :] if name.startswith("microzo." + package + ".") else ""
+        if name and name not in others:
+            forget(name)
 
 
 def misfit(name, *details):

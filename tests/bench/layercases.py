@@ -220,7 +220,7 @@ def gradient_cases():
         if rng.random() < 0.7:  # most outputs count
             o = L.op_base(net.tail)
             net.plan[o + L.ACT_MIN], net.plan[o + L.ACT_MAX] = -128, rng.choice((126, 127))
-        functions = ("tail_grad", "tail_grad", "node_grad", "node_grad")
+        functions = ("tail_grad", "tail_grad", "node_grad", "node_grad", "head_grad", "apply_grad")
         yield from casegen.net_cases(rng, net, functions)
 
 

@@ -80,7 +80,7 @@ def planned_as_run(full_size, new_board, tmp_path, recipe, layers="auto"):
     stages = json.loads(json.dumps(planned.stages))  # of a journal: its tuples are lists
     assert [dict(s, steps=0) for s in trained] == [dict(s, steps=0) for s in stages]
     # train.py has saved the model by now; RAM is at its peak before that
-    assert modules_of(board) == set(loaded.modules(recipe["stages"])) - {"__init__"}
+    assert modules_of(board) == set(loaded.always(recipe["stages"])) - {"__init__"}
     return planned.stages
 
 

@@ -46,3 +46,10 @@ def root(n):
     while n // x < x:
         x = x + n // x >> 1
     return x
+
+
+def sum_shift(bound, n):
+    """Smallest s for which n squares of sums below `bound`, shifted right by s, stay below 2^62
+    (SPEC.md, section 6). Counts bits, because the squares would leave the small integers of a
+    board."""
+    return max(0, (2 * bit_length(bound) + bit_length(n) - 61) >> 1)

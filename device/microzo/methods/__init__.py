@@ -27,6 +27,24 @@ def forget_declarations():
         forget(name)
 
 
+def forget_stages():
+    """A board lets go of the code of stages; `make` brings back what the next one needs."""
+    from .. import leave
+
+    forget_declarations()
+    leave("methods", "methods.stage", "methods.gradient")  # a run holds objects of theirs
+    leave("zo")
+
+
+def unit_steps(model, gradient, conv, samples, batch):
+    """step_size.shifts; a board forgets its code at once."""
+    from .. import forget
+    from .step_size import shifts
+
+    forget("methods.step_size")
+    return shifts(model, gradient, conv, samples, batch)
+
+
 def make(run, spec, seed):
     """The Stage of a resolved spec. run: a stage.Run; seed: of the stage."""
     try:

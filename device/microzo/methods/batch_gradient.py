@@ -7,7 +7,7 @@ from array import array
 
 from ..journal import record
 from ..zo.schedule import extra_shift
-from . import step_size
+from . import unit_steps
 from .stage import Stage
 
 
@@ -27,7 +27,7 @@ class Exact:
         """sizes: halvings of a step that suits the model, of the convolution and of the head."""
         g = self._gradient
         conv = g.operators[0] if g.operators else -1
-        shifts = step_size.shifts(self._model, g, conv, samples, batch)
+        shifts = unit_steps(self._model, g, conv, samples, batch)
         if g.operators:
             sizes[0] = max(0, min(28, shifts[0] + spec["conv_shift"]))
         sizes[-1] = max(0, min(28, shifts[1] + spec["head_shift"]))

@@ -32,12 +32,6 @@ class Filters(Statistics):
         # A cache of samples would take the room that the filters need.
         Statistics.prepare(self, data, index, label, (0, None))
 
-    def close(self):
-        from .. import forget
-
-        Statistics.close(self)
-        forget("methods.filters")  # the code came with the stage, and goes
-
     def begin(self, step):
         if step:
             Statistics.begin(self, step)
@@ -68,6 +62,7 @@ class Filters(Statistics):
             self.spec["ridge"], self.spec["alpha"], record.payload(self._filters),
         )  # fmt: skip
         forget("methods.wiener")
+        memory.free()  # what solving left on the stack would keep its code
         record.put32(self.record, 4, 0)
 
     def apply(self, rec):

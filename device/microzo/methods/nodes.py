@@ -11,7 +11,7 @@ from ..board.integers import log2, log2_up
 from ..net import arena as planner
 from ..net import words as L
 from ..zo.schedule import norm_scaling
-from . import step_size
+from . import unit_steps
 
 _LSB = 8  # a unit step moves a weight by one LSB of 2^8 master units, in the mean
 _POSITIONS = 5  # log2 of how many with the same sign leave room for a batch in 31 bits
@@ -47,7 +47,7 @@ class Nodes:
         plan = self._model.plan
         head = 0
         if g.head >= 0:
-            head = step_size.shifts(self._model, g, -1, samples, batch)[1]
+            head = unit_steps(self._model, g, -1, samples, batch)[1]
         for i in range(batch):
             samples.load(i)
             self.add(0, i, samples.label)

@@ -2,7 +2,7 @@
 
 from array import array
 
-from . import step_size
+from . import unit_steps
 
 
 class HeadGradient:
@@ -21,7 +21,7 @@ class HeadGradient:
 
     def calibrate(self, samples, batch):
         """batch: gradients that are added up in a step."""
-        shift = step_size.shifts(self._model, self._gradient, -1, samples, batch)[1]
+        shift = unit_steps(self._model, self._gradient, -1, samples, batch)[1]
         self.sizes[0] = max(0, min(28, shift + self._shift))
 
     def add(self, label):

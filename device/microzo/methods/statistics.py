@@ -4,10 +4,10 @@
 from array import array
 
 from ..board import memory
+from ..board.integers import sum_shift
 from ..journal import record
 from ..net import arena as planner
 from ..net import words as L
-from ..zo.statistics import sum_shift
 from .stage import Stage
 
 

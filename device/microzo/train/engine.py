@@ -4,9 +4,10 @@ The engine knows nothing of files: it asks a Store (store.py) to append records,
 stage began, to bring that back, to save checkpoints. Guards (guard.py) say whether a stage stays.
 """
 
+from ..board import memory
 from ..data import cache
 from ..journal import record
-from ..methods import make
+from ..methods import forget_stages, make
 from .guard import Guard
 from .health import Health
 from .position import Position, score_record
@@ -38,6 +39,7 @@ class Engine:
         self._stage = None
         self._health = None
         self._guards = {}
+        self._measured = None  # (guard, its score) of the state as it is now
         self._dirty = False
 
     def restore(self):
@@ -132,8 +134,8 @@ class Engine:
             self._store.mark(run.model)  # before a stage without a guard has begun
             self._append(rec)
         if not self.at.begun:
-            score = self._guard().score()
-            self._append(self._score(record.MARK, score))
+            self._append(self._score(record.MARK, self._measure()))
+        memory.free()  # what beginning left on the stack would keep code that is forgotten
 
     def _step(self):
         """One step. From here to the return nothing is allocated, but for a checkpoint."""
@@ -145,6 +147,7 @@ class Engine:
     def _commit(self, stage):
         """Writes the record of a step, applies it."""
         self._dirty = True
+        self._measured = None
         self._store.append(stage.record)
         self.at.take(stage.record)
         stage.apply(stage.record)
@@ -158,7 +161,7 @@ class Engine:
         score = self.at.before
         kept = True
         if spec["guard"]:
-            score = self._guard().score()
+            score = self._measure()
             strict = bool(spec.get("realigns")) and spec["guard"] != "free"
             kept = score.better_than(self.at.before, strict)
         self._leave()  # its cache makes room
@@ -168,6 +171,7 @@ class Engine:
             return
         self._store.append(rec)
         self._store.rollback(self.run, self._samples.data)
+        self._measured = self._guard(), self.at.before
         self.at = self.at.after(rec)  # last: without a journal this is what undoes the stage
 
     def _finish(self):
@@ -179,6 +183,7 @@ class Engine:
 
     def _recover(self):
         """After an interruption inside a step: the state before it or after it, never between."""
+        self._measured = None
         if self._store.durable:
             self.restore()
         else:
@@ -207,16 +212,24 @@ class Engine:
             self._guards[lo] = self.guard(lo, program["samples"])
         return self._guards[lo]
 
+    def _measure(self):
+        """The guard's score of the state, known where the stage before had the same guard."""
+        guard = self._guard()
+        if self._measured is None or self._measured[0] is not guard:
+            self._measured = guard, guard.score()
+        return self._measured[1]
+
     def _score(self, kind, score):
         model = self.run.model
         crc = model.k.crc32(model.state, 0, len(model.state))
         return score_record(kind, score, self.at.stage, crc, self.run.board_id)
 
     def _leave(self):
-        """Forgets the stage object."""
+        """Forgets the stage object and its code."""
         if self._stage is not None:
             self._stage.close()
             self._stage = None
+            forget_stages()
 
     def _close(self):
         self._leave()

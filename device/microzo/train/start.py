@@ -11,7 +11,7 @@ from ..data import draw
 from ..journal import file as journals
 from ..journal import record
 from ..journal.writer import take_over
-from ..methods import forget_declarations, method
+from ..methods import forget_declarations, forget_stages, method
 from ..methods.stage import Run
 from . import store
 
@@ -152,7 +152,7 @@ def _texts(model, program):
 def place(run, texts):
     """The program of a run, and the large buffers of all stages, largest first, while the heap is
     whole; texts: of _texts."""
-    forget_declarations()
+    forget_stages()
     leave("recipes")  # not needed again: the code makes room
     memory.free()  # what planning left behind makes no holes between the large buffers
     run.take_program(json.loads(texts[0]))

@@ -8,10 +8,10 @@ probe and rest() after them: what they add together to the sum of loss differenc
 from array import array
 
 from ..board import memory
+from ..board.integers import sum_shift
 from ..net import arena as planner
 from ..net import words as L
 from .confidence import Confidence
-from .statistics import sum_shift
 
 _MOST = 1 << 20
 _FAR = 1024  # Q8: a channel four deviations away says no more

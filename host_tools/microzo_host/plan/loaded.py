@@ -16,21 +16,31 @@ ROOTS = (
 PLANNING = ("train.start",)
 
 
-def modules(stages):
-    """Sorted names of the modules in RAM for these stages of a recipe."""
-    names = [*ROOTS]
+def before(stages):
+    """Sorted names of the modules in RAM when free memory is measured: those that choose the
+    program, and those of all stages of a recipe."""
+    names = [*PLANNING, *always(stages)]
     for stage in stages:
         names += method(stage["kind"]).modules(stage)
-        if stage["guard"] == "free":
-            names.append("train.free_guard")
-    if not any(method(stage["kind"]).takes_gradients for stage in stages):
-        names.append("kernel.gradients")  # it stays until the first gradient
     return _closure(names)
 
 
-def planning(stages):
-    """Those in RAM beside them when free memory is measured."""
-    return sorted(set(_closure(PLANNING)) - set(modules(stages)))
+def during(stages):
+    """Those in RAM during each stage."""
+    rest = always(stages)
+    return [_closure([*rest, *method(stage["kind"]).modules(stage)]) for stage in stages]
+
+
+def always(stages):
+    """Those in RAM from the beginning of a run to its end."""
+    names = [*ROOTS, "methods.stage"]
+    if any(stage["guard"] == "free" for stage in stages):
+        names.append("train.free_guard")
+    if any(method(stage["kind"]).takes_gradients for stage in stages):
+        names.append("methods.gradient")
+    else:
+        names.append("kernel.gradients")  # it stays until the first gradient
+    return _closure(names)
 
 
 def _closure(names):

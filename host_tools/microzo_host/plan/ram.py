@@ -30,7 +30,7 @@ HEAP_SHARE = 128 / 131  # of the heap's region; the collector's tables take the 
 BOOT = 9200  # heap of the interpreter, the file system and a script like train.py
 CODE_FACTOR = 1.507  # heap of a loaded module over the size of its .mpy
 MODULE = 300  # heap of a module's object, names and place in its package
-RUNNING = 7000  # open files, small objects, names of code that is forgotten
+RUNNING = 8500  # open files, small objects, names of code that is forgotten
 NATIVE_EXTRA = 500  # heap of the loaded native module beyond the size of its .mpy
 
 
@@ -159,10 +159,9 @@ def largest(pairs):
 def room(model, recipe, ram, romfs, core="m4"):
     """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
     reserve. It is measured there while the code that chooses the program is loaded."""
-    fixed = sum(_fixed(model, recipe, romfs, core).values()) + _code(
-        loaded.planning(recipe["stages"])
-    )
-    return _heap(ram) - fixed - start.RESERVE
+    fixed = _fixed(model, recipe, romfs, core)
+    fixed["package"] = _code(loaded.before(recipe["stages"]))
+    return _heap(ram) - sum(fixed.values()) - start.RESERVE
 
 
 def needs(model, program):
@@ -178,7 +177,7 @@ def _fixed(model, recipe, romfs, core):
     return {
         "interpreter and script": BOOT,
         "native module": _native(recipe["stages"], core),
-        "package": _code(loaded.modules(recipe["stages"])),
+        "package": max(map(_code, loaded.during(recipe["stages"]))),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
     }

@@ -85,9 +85,7 @@ static MZ_RARE bool load_quad(const columns_t *s, int32_t c, uint8_t *to, mz_cha
         fast = fast && mz_channel_fast(channel, s->bias_room);
         scale[i].mult = channel->mult;
         scale[i].right = right;
-        if (fast) {
-            scale[i].round = (1 << (right - 1)) + l->out_zp * (1 << right);
-        }
+        scale[i].round = fast ? (1 << (right - 1)) + l->out_zp * (1 << right) : channel->bias;
     }
     for (int32_t i = 0; i < 4; ++i) {
         // Without the fast end the bias is added where the sums go.
@@ -230,7 +228,32 @@ static MZ_RARE void store_raw(const columns_t *s, int32_t p, int32_t lane, int32
     mz_output(s->view, p + lane, c, n, channels, acc);
 }
 
-// All positions of `quads` fast quads, or of one that is not (channels given).
+// Statistics of quads of channels at one position, or two: each is its own run of the inner loop.
+static MZ_BUSY void sum_quads(columns_t *s, int32_t c, int32_t quads, const uint8_t *stream, int32_t both) {
+    const mz_view_t *view = s->view;
+    int64_t *s1 = view->sums + c;
+    int64_t *s2 = s1 + view->layer->out_c;
+    int32_t left = view->layer->out_c - c;
+    int32_t shift = view->sum_shift;
+    s->gemm.out = NULL;
+    for (; quads > 0; --quads, left -= 4) {
+        const int32_t *raw = s->gemm.raw;
+        s->gemm.stream = stream;
+        mz_gemm(&s->gemm);
+        const mz_scale_t *scale = (const mz_scale_t *)(const void *)(stream + s->weight_bytes);
+        stream += s->quad_bytes;
+        for (int32_t n = mz_min(4, left); n > 0; --n, ++scale, raw += 2, ++s1, ++s2) {
+            int32_t v = (raw[0] + scale->round) >> shift;
+            int32_t u = both ? (raw[1] + scale->round) >> shift : 0;
+            // Unsigned, because the caller's sums may hold anything.
+            *s1 = (int64_t)((uint64_t)*s1 + (uint64_t)((int64_t)v + u));
+            *s2 = (int64_t)((uint64_t)*s2 + (uint64_t)((int64_t)v * v) + (uint64_t)((int64_t)u * u));
+        }
+    }
+}
+
+// All positions of `quads` fast quads, or of those that make statistics, or of one that is neither
+// (channels given).
 static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
     const mz_channel_t *channels) {
     const mz_layer_t *l = s->view->layer;
@@ -253,6 +276,10 @@ static MZ_BUSY void run(columns_t *s, int32_t c, int32_t quads, uint8_t *stream,
             for (ox += 2; ox >= l->out_w; ox -= l->out_w) {
                 ++oy;
             }
+        }
+        if (s->view->sums != NULL) {
+            sum_quads(s, c, quads, stream, both);
+            continue;
         }
         gemm->out = channels == NULL ? out : NULL;
         gemm->apart = both * l->out_c - 1;
@@ -279,16 +306,16 @@ void mz_conv_columns(const mz_view_t *view) {
     for (int32_t c = 0; c < l->out_c;) {
         int32_t first = c;
         int32_t quads = 0;
-        bool fast = true;
-        while (fast && quads < s.room && c < l->out_c) {
-            fast = load_quad(&s, c, s.stream + quads * s.quad_bytes, channels);
-            quads += fast;
+        bool together = true;
+        while (together && quads < s.room && c < l->out_c) {
+            together = load_quad(&s, c, s.stream + quads * s.quad_bytes, channels) || view->sums != NULL;
+            quads += together;
             c += 4;
         }
         if (quads) {
             run(&s, first, quads, s.stream, NULL);
         }
-        if (!fast) {
+        if (!together) {
             run(&s, c - 4, 1, s.stream + quads * s.quad_bytes, channels);
         }
     }

@@ -3,6 +3,7 @@
 #include "wgrad.h"
 #include "arch/arch.h"
 #include "gradient.h"
+#include "update.h"
 #if MZ_DSP
 #include "arch/dsp.h"
 #endif
@@ -294,6 +295,27 @@ static void saturate(int32_t *g, int32_t n) {
     }
     for (; (int32_t)seen < 0 && g != end; ++g) {
         *g = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
+    }
+}
+
+void mz_wgrad_row(const mz_layer_t *l, int32_t h, int32_t *row) {
+    int32_t at = 0;
+    mz_wgrad_t wgrad;
+    run_t run = {&wgrad, &at, &h, 1, 0, l->k, row};
+    wgrad.layer = l;
+    wgrad.same = false;
+    saturate(row, l->k);
+    add(&run);
+    saturate(row, l->k);
+}
+
+MZ_BUSY void mz_wgrad_step(int32_t *grad, int32_t n, int32_t shift, int32_t decay, int16_t *master) {
+    for (int32_t *end = grad + n; grad != end; ++grad, ++master) {
+        // A rounding shift in 32 bits: the last bit that leaves is the rounding.
+        int32_t g = *grad;
+        int32_t v = *master - (g >> shift) - (g >> (shift - 1) & 1);
+        *grad = g - (g >> decay);
+        *master = (int16_t)mz_sat(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
     }
 }
 

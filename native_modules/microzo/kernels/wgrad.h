@@ -43,6 +43,13 @@ void mz_wgrad_flush(mz_wgrad_t *wgrad);
 // Ends it: the sums, below 2^30 by the caller's limit of h, are complete, and the gradient saturates.
 void mz_wgrad_end(mz_wgrad_t *wgrad, int32_t c, int32_t *grad);
 
+// Adds h * (x - zero point) of a dense layer's input to a row of its gradient, saturated.
+#define MZ_WGRAD_ROW_MOST ((1 << 30) / 255)
+void mz_wgrad_row(const mz_layer_t *layer, int32_t h, int32_t *row);
+// Takes n gradients off the masters, 1 <= shift <= 31 halvings of them; keeps 1 - 2^-decay of them,
+// with decay 0 nothing.
+void mz_wgrad_step(int32_t *grad, int32_t n, int32_t shift, int32_t decay, int16_t *master);
+
 // Part of the output image.
 typedef struct {
     int32_t top, left, h, w;
