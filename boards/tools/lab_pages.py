@@ -69,7 +69,7 @@ def pages(where, which=None):
     for page in which or sheets.sheets():
         path = solution(page)
         part = shown(on_cpython(page, where))
-        texts[path] = PART.sub(lambda m: f"{m[1]}\n{part}\n{m[2]}", path.read_text())
+        texts[path] = PART.sub(lambda m, part=part: f"{m[1]}\n{part}\n{m[2]}", path.read_text())
     return texts
 
 

@@ -1,4 +1,4 @@
-"""The machine of `python -m tests.fuzz.attack`: few calls of each core, and that it sees a fault."""
+"""The machine of `python -m tests.fuzz.attack`: few calls a core, and that it sees a fault."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ import machine
 import pytest
 
 pytestmark = pytest.mark.slow
-GUARDS = {  # how a spoilt entry shows itself: where buffers end at the guard page, where they begin
+GUARDS = {  # how a spoilt entry shows itself: buffers end at the guard page, or begin there
     "reads behind": (True, False), "reads before": (False, True), "writes behind": (True, True),
     "writes before": (True, True), "writes to an r": (True, True),
     "raises and writes": (True, True),

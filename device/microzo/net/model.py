@@ -1,8 +1,5 @@
 """A quantized network in memory: plan, weights (blob), trained values (state), arena."""
 
-from array import array
-
-from .. import misfit
 from ..board import memory
 from . import arena as planner
 from . import words as L
