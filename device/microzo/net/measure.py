@@ -3,6 +3,8 @@
 from array import array
 
 from .. import misfit
+from . import arena as planner
+from . import words as L
 from .model import Accuracy, predict
 
 
@@ -34,3 +36,12 @@ def evaluate(model, request):
         if progress:
             progress(i + 1, n)
     return Accuracy(correct, n, total / n / 4096)
+
+
+def output(model, op):
+    """int8 output of operator `op`, as a forward left it."""
+    if not 0 <= op < model.ops:
+        raise ValueError("operator %s does not exist, choose 0..%d" % (op, model.ops - 1))
+    o = L.op_base(op)
+    at = model.plan[o + L.OUT_OFF]
+    return array("b", bytes(memoryview(model.arena)[at : at + planner.out_size(model.plan, o)]))

@@ -68,6 +68,13 @@ class Model:
                 "a second model"
             )
 
+    def check_placed(self, count):
+        """ValueError if the state was placed since `placed` was `count`."""
+        if self.placed != count:
+            raise ValueError(
+                "the model was reset, or another trainer has begun with it: make a new trainer"
+            )
+
     # memory
 
     def place(self, selections):
@@ -141,11 +148,7 @@ class Model:
 
     def output(self, op):
         """int8 output of operator `op`, valid after forward(0, op + 1)."""
-        if not 0 <= op < self.ops:
-            raise ValueError("operator %s does not exist, choose 0..%d" % (op, self.ops - 1))
-        o = L.op_base(op)
-        at = self.plan[o + L.OUT_OFF]
-        return array("b", bytes(memoryview(self.arena)[at : at + planner.out_size(self.plan, o)]))
+        return self._measure("output")(self, op)
 
     def logits(self):
         """int32 logits (Q12 nats) of the last whole forward."""

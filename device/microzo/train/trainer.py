@@ -4,7 +4,7 @@ from .. import forget, leave
 from ..board.memory import Compact
 from ..methods import forget_declarations
 from .engine import Engine, Samples
-from .progress import Steps, check_placed
+from .progress import Steps
 
 
 def _argument(name, *values):
@@ -153,7 +153,7 @@ class Trainer:
             self._begin(online.source, None)  # the journal tells what is trained
         label = online.check(self.recipe or self.program, x, y)
         self._begin(online.source, None)
-        check_placed(model, self._placed)
+        model.check_placed(self._placed)
         return self._engine.feed(label) / 4096
 
     def _request(self):
