@@ -1,15 +1,15 @@
 """Attacks the native API where its real inner loops run: every call between guard pages, on the
 cores of bought boards under user-mode emulation and on x64 under the sanitizers.
 
-    python -m tests.fuzz.attack --n 1000000 [--seed 1] [--targets x64,avx2,m4,m3] [--out FILE]
+    python -m tests.fuzz.attack [--n 1000000] [--seed 1] [--targets x64,m4] [--out FILE]
 
 Once a release. Half of the calls are spoilt anywhere, most others have an altered plan, some are
 good; these two are compared with the oracle (tests/kernels/fuzz.py makes them, by the seed). FILE,
 build/attack.json, is written after every round: the same command goes on from there. Its `done`
 counts the calls of each target, its `findings` hold what repeats one. Status 1: there are some.
 
-The targets: x64 and avx2, with ASan and UBSan; m4 (its code also runs on M7 and M33), m3 and
-m0plus, whose kernels are compiled as those of a native module (Debian's qemu-user-static).
+The targets: x64 and avx2, with ASan and UBSan; m4 (M7 and M33 have the same code), m3 and m0plus,
+whose kernels are compiled as those of a native module (Debian's qemu-user-static).
 """
 
 import argparse

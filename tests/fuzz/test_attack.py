@@ -1,4 +1,4 @@
-"""The machine of `python -m tests.fuzz.attack`: few calls a core, and that it sees a fault."""
+"""`python -m tests.fuzz.attack`: few calls of each core, and that it sees a fault."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ import machine
 import pytest
 
 pytestmark = pytest.mark.slow
-GUARDS = {  # how a spoilt entry shows itself: buffers end at the guard page, or begin there
+GUARDS = {  # whether a spoilt entry is seen where buffers end, and begin, at a guard page
     "reads behind": (True, False), "reads before": (False, True), "writes behind": (True, True),
     "writes before": (True, True), "writes to an r": (True, True),
     "raises and writes": (True, True),
@@ -36,7 +36,7 @@ def test_spoilt_entries_are_seen(target):
 
 
 def test_few_calls(target):
-    count = machine.count(600, 20_000)
+    count = machine.count(250, 20_000)
     made = 0
     while made < count:
         _, cases = next(attack.fuzz.rounds(machine.SEED * 1000 + made, min(count, attack.ROUND)))

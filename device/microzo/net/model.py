@@ -65,6 +65,13 @@ class Model:
                 "a second model"
             )
 
+    def check_placed(self, count):
+        """ValueError if the state was placed since `placed` was `count`."""
+        if self.placed != count:
+            raise ValueError(
+                "the model was reset, or another trainer has begun with it: make a new trainer"
+            )
+
     # memory
 
     def place(self, selections):

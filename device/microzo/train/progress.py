@@ -47,47 +47,39 @@ class Steps:
     refused a step, inside a callback, would have ended."""
 
     def __init__(self, model, engine, placed):
-        self._model = model
-        self._engine = engine
-        self._placed = placed
-        self._mean = -1  # ms a step, over the last ones; below 0: before the first
+        self.model = model
+        self.engine = engine
+        self.placed = placed
+        self.ms = -1  # a step, over the last ones; below 0: before the first
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        if self._mean < 0:
+        if self.ms < 0:
             memory.free()  # what beginning left on the stack would keep its code
-            self._mean = 0
-        while self._engine is not None and not self._engine.at.finished:
-            step = self._model.exclusive(_advance, self)
+            self.ms = 0
+        while self.engine is not None and not self.engine.at.finished:
+            step = self.model.exclusive(_advance, self)
             if step is not None:
                 return step
         raise StopIteration
 
     def close(self):
         """Ends this iteration, not the run."""
-        self._engine = None
+        self.engine = None
 
-    def advance(self, model):
-        """Does the next piece of the run; a Step if it was one, else None."""
-        check_placed(model, self._placed)
-        engine = self._engine
-        begun = clock.now()
-        if not engine.advance():
-            return None
-        ms = clock.since(clock.now(), begun)
-        mean = self._mean
-        self._mean = (3 * mean + ms) // 4 if mean and engine.at.step > 1 else ms
-        return engine.progress(self._mean)
+    def mean(self, ms):
+        """Takes in the time of a step; the mean of the last ones."""
+        first = not self.ms or self.engine.at.step == 1
+        self.ms = ms if first else (3 * self.ms + ms) // 4
+        return self.ms
 
 
 def _advance(model, steps):
-    return steps.advance(model)
-
-
-def check_placed(model, placed):
-    if model.placed != placed:
-        raise ValueError(
-            "the model was reset, or another trainer has begun with it: make a new trainer"
-        )
+    """Does the next piece of the run; a Step if it was one, else None."""
+    model.check_placed(steps.placed)
+    begun = clock.now()
+    if steps.engine.advance():
+        return steps.engine.progress(steps.mean(clock.since(clock.now(), begun)))
+    return None

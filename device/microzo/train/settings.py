@@ -4,6 +4,7 @@ forgets this code before the run."""
 import json
 
 from ..board import files
+from ..board.memory import Compact
 
 FILE = "settings.json"
 _PAIRS = ("train", "test")  # settings that are files of samples and labels
@@ -43,18 +44,18 @@ def read(defaults, variables):
 def _check_apart(settings):
     """ValueError if what the script writes would destroy another of its files."""
     from .. import forget
-    from . import paths
 
-    entries = [
-        (name, settings[name])
-        for name in ("cache_file", "adapted", "journal", "model")
-        if name in settings
-    ]
+    names = ("cache_file", "adapted", "journal", "model")
+    entries = [(name, settings[name]) for name in names if name in settings]
     for name in _PAIRS:
         entries += [(name, path) for path in settings.get(name) or ()]
-    paths.check_apart(*entries)
-    paths = None
-    forget("train.paths")
+    try:
+        with Compact():
+            from .paths import check_apart
+
+            check_apart(*entries)
+    finally:
+        forget("train.paths")
 
 
 def _ignore(names, defaults):

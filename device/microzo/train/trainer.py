@@ -2,42 +2,29 @@
 
 from .. import forget, leave
 from ..board.memory import Compact
-from ..journal.writer import has_begun
 from ..methods import forget_declarations
 from .engine import Engine, Samples
-from .progress import Steps, check_placed
+from .progress import Steps
 
 
-def _check(name, value, low=1, high=(1 << 30) - 1):
-    if not isinstance(value, int) or not low <= value <= high:
-        raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
+def _argument(name, *values):
+    """What a function of arguments.py says of them."""
+    try:
+        with Compact():
+            from . import arguments
 
-
-def _checked(recipe, plan, layers):
-    with Compact():
-        from ..net import trainable
-        from ..recipes import names
-
-        recipe = names.recipe(recipe) if isinstance(recipe, str) else recipe
-        names.check(recipe)
-        trainable.choose(plan, layers)
-        names = trainable = None
-        forget_declarations()
-        forget("net.trainable")
-        leave("recipes")
-    return recipe
-
-
-def _check_apart(model, journal, cache_file, data=()):
-    """ValueError if a file that the run writes is another one of its files, by any spelling."""
-    with Compact():
-        from . import paths
-
-        paths.check_apart(
-            ("cache_file", cache_file), ("journal", journal), ("model", model.path), *data
-        )
-        paths = None
+            return getattr(arguments, name)(*values)
+    finally:
+        arguments = None
+        forget("train.arguments")
         forget("train.paths")
+        forget("net.trainable")
+        forget_declarations()
+        leave("recipes")
+
+
+def _check(name, value):
+    _argument("number", name, value)
 
 
 def resume(model, journal, **options):
@@ -73,26 +60,8 @@ class Trainer:
             from . import advice
 
             raise advice.misspelt(misspelt)
-        _check("seed", seed, 0)
-        _check("board_id", board_id, 0, 65535)
-        _check("sync_every", sync_every)
-        _check("checkpoint_every", checkpoint_every)
-        _check("ram", ram or 0, 0)
-        _check("cache", cache or 0, 0)
-        if not hasattr(model, "trained"):
-            raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
-        _check_apart(model, journal, cache_file)
-        if recipe is not None:
-            if journal is not None and has_begun(model.k, journal):
-                raise ValueError(
-                    "%s exists: microzo.resume(model, journal) continues it, or take another name"
-                    % journal
-                )
-            recipe = _checked(recipe, model.plan, layers)
-        if model.trained:
-            raise ValueError(
-                "the model is trained already: model.reset() starts anew, model.save() keeps it"
-            )
+        options = board_id, journal, sync_every, checkpoint_every
+        recipe = _argument("check", model, recipe, layers, seed, ram, cache, cache_file, options)
         self.model = model
         self._window = None  # samples that a run on live ones collects
         if recipe is not None and "live" in recipe:
@@ -196,7 +165,7 @@ class Trainer:
             online.resumed(self.program)
         x, label = online.check(x, y)
         self._begin(online.source, None)
-        check_placed(model, self._placed)
+        model.check_placed(self._placed)
         return online.step(self._engine, x, label)
 
     def _request(self):
@@ -216,7 +185,7 @@ class Trainer:
         model = self.model
         model.check(data)
         if hasattr(data, "paths"):
-            _check_apart(model, self._options[2], self._cache[1], data.paths())
+            _argument("apart", model, self._options[2], self._cache[1], data.paths())
         with Compact():
             from . import start
 
