@@ -48,8 +48,6 @@ def _recipe(rng, header, records, raws):
 def _change_spec(rng, spec, raws):
     """One setting of a stage is that of another stage, or near or far from what it was."""
     other = rng.choice(rng.choice(_programs(raws))["stages"])
-    if not isinstance(spec, dict):
-        return
     key = rng.choice(list(spec) + list(other))
     value = spec.get(key)
     if rng.random() < 0.4 and key in other:
@@ -67,12 +65,14 @@ def _programs(raws):
 
 
 def _program(rec):
-    """What a RECIPE holds; None if an alteration before this one left no stages."""
+    """What a RECIPE holds; None if an alteration before this one left no list of stages."""
     try:
         program = json.loads(bytes(rec[12:]))
-        return program if all(map(len, program["stages"])) and program["stages"] else None
+        stages = program["stages"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    sound = isinstance(stages, list) and stages and all(isinstance(s, dict) for s in stages)
+    return program if sound else None
 
 
 def _field(rng, header, records, raws):

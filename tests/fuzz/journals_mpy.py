@@ -1,4 +1,4 @@
-# Runs on MicroPython: uses every journal of a folder in three ways; a line for what is no sentence.
+# Runs on MicroPython: uses every journal of a folder in three ways; tells what is no sentence.
 #
 #   micropython journals_mpy.py FOLDER MODEL X Y
 import os

@@ -23,4 +23,4 @@ def test_mutants(kind):
 
 
 def test_forged_journals_on_micropython():
-    machine.worker("journals_on_boards.py", machine.count(60, 3000))
+    machine.worker("journals_on_boards.py", machine.count(40, 1500))

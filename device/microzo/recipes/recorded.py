@@ -6,6 +6,7 @@ import json
 from ..methods import method
 from .resolve import Want, plain
 
+_DEEPEST = 16  # brackets of a program, and of texts in it
 _NO_RECIPE = "its RECIPE holds no program that this microzo runs: "
 
 
@@ -16,9 +17,22 @@ def read(payload, plan, most, labelled):
     recipe cannot be so.
     """
     try:
+        _check_depth(payload)
         return _program(json.loads(bytes(payload)), plan, most, labelled)
-    except (ValueError, RuntimeError) as e:  # brackets in brackets are a RuntimeError
+    except ValueError as e:
         raise ValueError("the journal is damaged: " + _NO_RECIPE + str(e)[:300])
+
+
+def _check_depth(payload):
+    """A collector of MicroPython takes minutes for thousands of lists in lists."""
+    depth = 0
+    for c in payload:
+        if c == 0x5B or c == 0x7B:  # [ {
+            depth += 1
+            if depth > _DEEPEST:
+                raise ValueError("too many brackets in brackets")
+        elif c == 0x5D or c == 0x7D:
+            depth -= 1
 
 
 def _program(program, plan, most, labelled):
