@@ -8,6 +8,7 @@ import struct
 import zlib
 from pathlib import Path
 
+import journal_mutants
 import mutate
 import small
 
@@ -18,6 +19,13 @@ from microzo_host import recipefile
 from microzo_host.model import checks, netfile
 from microzo_host.model import file as modelfile
 
+# Recipes of journals, and changes of their last stages.
+JOURNALS = (
+    ("forward_only", {}), ("default", {}), ("elastic", {}), ("pmt", {}), ("entropy", {}),
+    ("head", {}),
+    ("spsa", {"mask": "random", "factors": "kernel", "guided": 1, "round": "stochastic"}),
+    ("spsa", {"by_layer": 1, "direction": "gauss", "guard": ""}), ("node", {"model_wise": 1}),
+)  # fmt: skip
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "models"
 
 
@@ -138,6 +146,45 @@ class Checkpoints(Kind):
         for _ in microzo.resume(model, path + ".j").run(self.data):
             pass
         assert self.forged or bytes(model.state) == self.state
+
+
+class Journals(Kind):
+    """Journals, replayed with and without the data, and resumed, with checkpoints beside some."""
+
+    def sources(self):
+        self.beside = {}
+        for number, (name, changes) in enumerate(JOURNALS):
+            path = self.folder / f"journal{number}"
+            recipe = small.short(name, samples=16)
+            recipe["stages"][-1].update(changes)
+            trainer = microzo.Trainer(
+                microzo.load(self.model), recipe, journal=str(path), checkpoint_every=2
+            )
+            for _ in trainer.run(self.data, steps=3):
+                pass
+            raw = path.read_bytes()
+            self.beside[raw[:48]] = [
+                (p.suffix, p.read_bytes()) for p in path.parent.glob(path.name + ".*")
+            ]
+        return [p.read_bytes() for p in sorted(self.folder.glob("journal?"))]
+
+    def make(self, rng):
+        return journal_mutants.mutant(rng, self.raws)
+
+    def use(self, path):
+        microzo.replay(microzo.load(self.model), path)
+
+    def use_with_data(self, path):
+        microzo.replay(microzo.load(self.model), path, self.data)
+
+    def use_to_go_on(self, path):
+        raw = Path(path).read_bytes()
+        for suffix, content in self.beside.get(raw[:48], ()):
+            Path(path + suffix).write_bytes(content)
+        trainer = microzo.resume(microzo.load(self.model), path)
+        for _ in zip(range(3), trainer.run(self.data)):
+            pass
+        repr(trainer)
 
 
 class Arrays(Kind):
@@ -267,6 +314,6 @@ class Onnx(TfLite):
 
 
 KINDS = {
-    "models": Models, "checkpoints": Checkpoints, "npy": Arrays, "recipes": Recipes,
-    "npz": FloatNetworks, "tflite": TfLite, "onnx": Onnx,
+    "models": Models, "checkpoints": Checkpoints, "journals": Journals, "npy": Arrays,
+    "recipes": Recipes, "npz": FloatNetworks, "tflite": TfLite, "onnx": Onnx,
 }  # fmt: skip

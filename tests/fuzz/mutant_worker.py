@@ -19,7 +19,13 @@ from mutant_kinds import KINDS
 
 ROOM = 600 << 20  # bytes beyond what the process has when the first mutant is read
 SECONDS = 20
-USES = ("use", "use_as_labels", "use_on_host")  # methods of a kind that read a file
+USES = (
+    "use",
+    "use_as_labels",
+    "use_with_data",
+    "use_to_go_on",
+    "use_on_host",
+)  # methods of a kind that read a file
 REFUSALS = (ValueError, OSError, MemoryError)
 
 

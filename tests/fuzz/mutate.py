@@ -1,5 +1,6 @@
 """Mutations of bytes, of 32-bit words and of JSON."""
 
+import copy
 import json
 import struct
 
@@ -77,4 +78,4 @@ def _changed(rng, value):
 def _other(rng, value):
     if isinstance(value, int) and rng.random() < 0.7:
         return rng.choice((rng.choice(EXTREMES), value + rng.choice((-1, 1)), 2 * value))
-    return rng.choice(ODD)
+    return copy.deepcopy(rng.choice(ODD))  # the next change may be one of it

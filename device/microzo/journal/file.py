@@ -74,6 +74,8 @@ class Reader:
         self.data_crc = record.get32(self.header, 20)
         self.seed = record.get32(self.header, 24)
         self.board_id = record.get16(self.header, 28)
+        self.state_len = record.get32(self.header, 32)
+        self.recipe_crc = record.get32(self.header, 36)
         self.crc = run_crc(k, self.header)
 
     def rewind(self):

@@ -8,6 +8,7 @@ from ..net import arena as planner
 from ..net import words as L
 from .statistics import Statistics
 
+_PEAK = 32512  # of a master
 _WHOLE = 256  # alpha of the realign that follows; the setting is for the filters
 
 
@@ -69,10 +70,15 @@ class Filters(Statistics):
         if record.get32(rec, 4):
             Statistics.apply(self, rec)
             return
-        if rec is not self._filters and (
-            rec[0] != record.VALUES or len(rec) != len(self._filters)
-        ):
-            raise ValueError("the journal's filters are not those of this model's first operator")
         payload = record.payload(rec)
+        if rec is not self._filters and not self._suits(rec):
+            raise ValueError("the journal's filters are not those of this model's first operator")
         at = self.model.plan[L.op_base(0) + L.MASTER_OFF]
         memoryview(self.model.state)[at : at + len(payload)] = payload
+
+    def _suits(self, rec):
+        """True for masters of the first operator, each of them at most 127 whole weights."""
+        if rec[0] != record.VALUES or len(rec) != len(self._filters):
+            return False
+        last = len(rec) - record.CRC
+        return all(abs(record.get16s(rec, i)) <= _PEAK for i in range(record.HEADER, last, 2))

@@ -83,7 +83,7 @@ class Statistics(Stage):
         if rec is self.record:
             values = self._views[self._channels(op)].values
         else:
-            if rec[0] != record.VALUES or op not in self._ops:
+            if rec[0] != record.VALUES or op != self._ops[record.get32(rec, 4) - self.before]:
                 raise ValueError("the journal is damaged: a record does not suit its stage")
             values = record.payload(rec)
         m.k.assign(m.plan, m.state, op, values)

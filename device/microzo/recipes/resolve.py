@@ -68,7 +68,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
 
             parts = allocate.parts(model.plan, recipe, stage, kind.perturbs, layers)
         for part, chosen in parts:
-            specs = kind.choices(model.plan, _settings(part), want.of(chosen))
+            specs = kind.choices(model.plan, plain(part), want.of(chosen))
             spec = _fitting(model, program, specs, room, double)
             if spec is not None:
                 if not labelled and spec["guard"]:
@@ -85,7 +85,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     return program
 
 
-def _settings(stage):
+def plain(stage):
     """Of a stage, without those of the search before a run; True is 1."""
     settings = {}
     for key in stage:

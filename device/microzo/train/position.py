@@ -75,18 +75,22 @@ class Position:
             self.begun = not self.spec()["guard"]
             self.step = 0
         elif kind == record.MARK:
-            if not self.waits():
+            if not self.waits() or record.get16(rec, 10) != self.stage:
                 raise ValueError(_DAMAGED + "a MARK is out of order")
             self.before = score_of(rec)
             self.begun = True
         elif kind == record.KEEP or kind == record.ROLLBACK:
             if not self.begun or self.step != self.spec()["steps"]:
                 raise ValueError(_DAMAGED + "stage %d ends too early" % self.stage)
+            if record.get16(rec, 10) != self.stage:
+                raise ValueError(_DAMAGED + "the end of a stage is out of order")
             after = score_of(rec)
             self._next(kind == record.KEEP, after)
         elif kind == record.END:
             if self.stage != len(self._stages) or self.begun:
                 raise ValueError(_DAMAGED + "it ends before its last stage")
+            if len(rec) != record.HEADER + 4 + record.CRC:
+                raise ValueError(_DAMAGED + "its END has the wrong length")
             self.finished = True
             self.state_crc = record.get32(rec, record.HEADER)
         else:

@@ -1,7 +1,5 @@
 """Rebuilds the trained state from a model, its journal and, for exact gradients, the data."""
 
-import json
-
 from ..journal import checkpoint, record
 from ..journal import file as journals
 from ..methods.stage import Run
@@ -9,14 +7,28 @@ from .engine import make_stage
 from .position import Position
 
 
-def program_of(reader):
-    """The resolved program in the RECIPE of a journal, its only home; ValueError if there is
-    none."""
+def program_of(reader, model, data=None):
+    """The resolved program in the RECIPE of a journal, its only home; ValueError if it has none
+    that could be a run of the model, on the data that are given."""
+    from ..data import draw
+    from ..recipes import recorded
+
+    payload = record.payload(_recipe(reader))
+    if model.k.crc32(payload, 0, len(payload)) != reader.recipe_crc:
+        raise ValueError("the journal is damaged: its RECIPE is not the one its header tells of")
+    most, labelled = 4096, True
+    if data is not None:
+        most, labelled = len(data), draw.labels_of(data, bytearray(model.sample_len))
+    return recorded.read(payload, model.plan, most, labelled)
+
+
+def _recipe(reader):
+    """The first record; the next one is that behind it."""
     reader.rewind()
     rec = reader.next()
     if rec is None or rec[0] != record.RECIPE:
         raise ValueError("%s ends before its first step, delete it and start again" % reader.path)
-    return json.loads(bytes(record.payload(rec)))
+    return rec
 
 
 def check_data(reader, model, data):
@@ -38,8 +50,13 @@ def replay_into(run, reader, data, checkpoints=()):
     there, its Stage if one has begun). reader.end is then the end of that record.
 
     checkpoints: files that may shorten the way. A STAGE that waits for its MARK is left out: who
-    goes on writes both again.
+    goes on writes both again. ValueError if the journal is damaged.
     """
+    if reader.state_len != len(run.model.state):
+        raise ValueError(
+            "the journal is damaged: its state has %d bytes, that of its recipe %d"
+            % (reader.state_len, len(run.model.state))
+        )
     at, begin, dead = scan(run, reader)
     end = reader.end
     for path, offset in candidates(run, reader, checkpoints, begin, end, dead):
@@ -54,7 +71,7 @@ def replay_into(run, reader, data, checkpoints=()):
 def scan(run, reader):
     """(Position after the last whole record, offset of the first one behind RECIPE, (MARK,
     ROLLBACK) offsets of what was rolled back)."""
-    program_of(reader)
+    _recipe(reader)
     begin = reader.end
     at = Position(run.program)
     dead = []
@@ -97,7 +114,7 @@ def _apply(run, reader, data, path, start, end, dead):
     stage = last = None
     loaded = path is None
     at = Position(run.program)
-    program_of(reader)
+    _recipe(reader)
     while True:
         offset = reader.end
         needed = at.begun and (offset >= end or offset >= start and not loaded)
@@ -146,7 +163,7 @@ def _replay(model, pair):
             model.check(data)
             check_data(reader, model, data)
         run = Run(model, None, reader.seed, reader.board_id)
-        prepare(run, program_of(reader))
+        prepare(run, program_of(reader, model))
         at, _ = replay_into(run, reader, data)
     finally:
         reader.close()

@@ -217,7 +217,7 @@ def resume(model, request, data):
     try:
         reader.belongs_to(model)
         replay.check_data(reader, model, data)
-        program = replay.program_of(reader)
+        program = replay.program_of(reader, model, data)
         run = Run(model, None, reader.seed, reader.board_id)
     finally:
         reader.close()
