@@ -8,7 +8,7 @@ _tells = False
 
 
 def tell(on):
-    """Whether each sample that is recorded is printed as a line for `microzo record`."""
+    """Whether each sample that is recorded is printed, too, for `microzo record`."""
     global _tells
     _tells = on
 
@@ -90,14 +90,15 @@ class Recorder:
         return self._model.encode(x, self._buf)
 
     def _tell(self, sample, label):
-        """One line: shape, classes, label, checksum, the bytes in base64."""
+        """Shape, classes, label, checksum, the bytes in base64, between the bytes 2 and 3."""
         from binascii import b2a_base64
 
         m = self._model
         shape = tuple(m.plan[L.NET_IN_H : L.NET_IN_C + 1])
         crc = m.k.crc32(sample, 0, len(sample))
         text = b2a_base64(sample).decode().strip()
-        print("\x02mzrec %d %d %d %d %d %d %s\x03" % (shape + (m.classes, label, crc, text)))
+        numbers = shape + (m.classes, label, crc)
+        print("\x02mzrec %d %d %d %d %d %d" % numbers, text, end="\x03")
 
     def sync(self):
         """The files can be read as they are now."""

@@ -11,7 +11,7 @@ import microzo
 from .group import Commands
 
 COMMANDS = (
-    "quantize import show encode compare plan push run pull eval replay simulate demo boards "
+    "quantize import show encode compare plan push run record pull eval replay simulate demo boards "
     "emulator doctor romfs examples"
 ).split()
 
