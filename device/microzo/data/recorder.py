@@ -1,7 +1,6 @@
 """Labelled samples from a sensor, kept as they come."""
 
 from .. import misfit
-from ..net import words as L
 from .sources import MOST, check_label
 
 _tells = False
@@ -38,8 +37,7 @@ class Recorder:
             return
         from .append import Appender
 
-        plan = model.plan
-        self._x = Appender(x, "u1", plan[L.NET_IN_H : L.NET_IN_C + 1])
+        self._x = Appender(x, "u1", model.shape)
         if y is not None:
             self._y = Appender(y, "u1" if model.classes <= 256 else "u2", ())
             self._x.cut(len(self._y))
@@ -94,10 +92,9 @@ class Recorder:
         from binascii import b2a_base64
 
         m = self._model
-        shape = tuple(m.plan[L.NET_IN_H : L.NET_IN_C + 1])
         crc = m.k.crc32(sample, 0, len(sample))
         text = b2a_base64(sample).decode().strip()
-        numbers = shape + (m.classes, label, crc)
+        numbers = m.shape + (m.classes, label, crc)
         print("\x02mzrec %d %d %d %d %d %d" % numbers, text, end="\x03")
 
     def sync(self):

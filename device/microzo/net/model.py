@@ -37,7 +37,8 @@ class Model:
         self.trained = False
         self.ops = plan[L.N_OPS]
         self.classes = plan[L.CLASSES]
-        self.sample_len = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
+        self.shape = tuple(plan[L.NET_IN_H : L.NET_IN_C + 1])  # rows, columns, channels
+        self.sample_len = self.shape[0] * self.shape[1] * self.shape[2]
         self._no_error = array("i")
         self._encoder = None
         self.clipped = 0

@@ -22,7 +22,8 @@ class Samples:
     """Takes a board's output piece by piece; appends the samples in it to x.npy and y.npy of a
     folder, which go on if they are there.
 
-    count: of this run; damaged: those that do not fit, or have a wrong checksum; label: of the last sample.
+    count: of this run; damaged: those that do not fit, or have a wrong checksum; label: of the
+    last sample.
     """
 
     def __init__(self, folder):

@@ -11,8 +11,8 @@ import microzo
 from .group import Commands
 
 COMMANDS = (
-    "quantize import show encode compare plan push run record pull eval replay simulate demo boards "
-    "emulator doctor romfs examples"
+    "quantize import show encode compare plan push run record pull eval replay simulate demo "
+    "boards emulator doctor romfs examples"
 ).split()
 
 MODULES = {name: f"{__name__}.{name}" for name in COMMANDS}
