@@ -1,7 +1,8 @@
 """Labelled samples from a sensor, kept as they come."""
 
 from .. import misfit
-from .sources import MOST, check_label
+from .labels import check_label
+from .sources import MOST
 
 _tells = False
 

@@ -37,8 +37,7 @@ class Model:
         self.trained = False
         self.ops = plan[L.N_OPS]
         self.classes = plan[L.CLASSES]
-        self.shape = tuple(plan[L.NET_IN_H : L.NET_IN_C + 1])  # rows, columns, channels
-        self.sample_len = self.shape[0] * self.shape[1] * self.shape[2]
+        self.sample_len = plan[L.NET_IN_H] * plan[L.NET_IN_W] * plan[L.NET_IN_C]
         self._no_error = array("i")
         self._encoder = None
         self.clipped = 0
@@ -75,6 +74,11 @@ class Model:
         self.trained = True
 
     # inference
+
+    @property
+    def shape(self):
+        """(rows, columns, channels) of a sample."""
+        return tuple(self.plan[L.NET_IN_H : L.NET_IN_C + 1])
 
     def check(self, data):
         """TypeError if `data` is no data source, ValueError if its samples do not fit."""

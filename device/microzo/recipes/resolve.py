@@ -41,7 +41,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     """
     trainable.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
     n = min(total, recipe["samples"])
-    live = recipe.get("live", 0)  # then samples are held out as they come
+    live = recipe.get("window", 0)  # then samples are held out as they come
     held = n * recipe["holdout"] // 100 if labelled and not live else 0
     want = Want(layers, steps, n - held, len(recipe["stages"]) == 1, room is not None)
     program = {

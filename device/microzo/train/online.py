@@ -5,7 +5,7 @@ from array import array
 from .. import misfit
 from ..board import memory
 from ..board.integers import log2
-from ..data.sources import check_label
+from ..data.labels import check_label
 from ..methods import forget_declarations, method
 from ..zo.probe import shares
 from .collected import Collected
@@ -19,16 +19,16 @@ _RECENT = 30  # predictions that the accuracy counts
 class Online:
     """Takes live samples, one at a time.
 
-    recipe: that of the run, or None for the one of a journal that is resumed; window: samples that
-    it collects, or None; labelled: the first sample has a label.
+    recipe: that of the run, or None for the one of a journal that is resumed; labelled: the first
+    sample has a label.
     """
 
-    def __init__(self, model, recipe, window, labelled):
+    def __init__(self, model, recipe, labelled):
         self._model = model
         self.recipe = None
         needs = True
         if recipe is not None:
-            self.recipe = live(recipe, model, window)
+            self.recipe = live(recipe, model)
             needs = [method(stage["kind"]).labels for stage in recipe["stages"]]
             forget_declarations()
             needs = all(needs) or labelled and any(needs)
@@ -105,10 +105,9 @@ class Online:
         )  # fmt: skip
 
 
-def live(recipe, model, window):
+def live(recipe, model):
     """A copy of a recipe for samples that come one by one: small batches, whose probes share
-    them; a pass over `samples` of them is a round, at whose end the guard decides. window: samples
-    that are collected, None: as memory allows."""
+    them; a pass over `samples` of them is a round, at whose end the guard decides."""
     stages = []
     for stage in recipe["stages"]:
         if stage.get("pick"):
@@ -117,7 +116,7 @@ def live(recipe, model, window):
                 "layers instead"
             )
         stages.append(_small(dict(stage), recipe["samples"]))
-    return dict(recipe, stages=stages, live=window or _window(model))
+    return dict(recipe, stages=stages, window=recipe.get("live") or _window(model))
 
 
 def _small(stage, samples):

@@ -19,6 +19,15 @@ def program_of(reader):
     return json.loads(bytes(record.payload(rec)))
 
 
+def _begin(program):
+    """The Position before a run of a program."""
+    if "live" not in program:
+        return Position(program)
+    from .live_position import LivePosition
+
+    return LivePosition(program)
+
+
 def check_data(reader, model, data):
     """ValueError if the journal was written with other data."""
     from ..data import draw
@@ -56,7 +65,7 @@ def scan(run, reader):
     ROLLBACK) offsets of what was rolled back)."""
     program_of(reader)
     begin = reader.end
-    at = Position(run.program)
+    at = _begin(run.program)
     dead = []
     mark = unmarked = begin
     while True:
@@ -96,7 +105,7 @@ def _apply(run, reader, data, path, start, end, dead):
     """
     stage = last = None
     loaded = path is None
-    at = Position(run.program)
+    at = _begin(run.program)
     program_of(reader)
     while True:
         offset = reader.end

@@ -73,10 +73,6 @@ class Trainer:
                 "the model is trained already: model.reset() starts anew, model.save() keeps it"
             )
         self.model = model
-        self._window = None  # samples that a run on live ones collects
-        if recipe is not None and "live" in recipe:
-            self._window = recipe["live"]
-            recipe = {key: recipe[key] for key in recipe if key != "live"}
         self.recipe = recipe
         self.seed = seed
         self._layers = layers
@@ -119,14 +115,8 @@ class Trainer:
         from . import start
 
         _check("samples", samples)
-        request = self._request()
-        if live:
-            from .online import live as small
-
-            request = request.of(small(self.recipe, self.model, self._window), None)
-        plan = start.memory_of(
-            self.model, request, samples, labelled, 0 if live else self._cache[0]
-        )
+        cache = 0 if live else self._cache[0]
+        plan = start.memory_of(self.model, self._request(), samples, labelled, cache, live)
         start = None
         self._forget_start()
         return plan
@@ -163,7 +153,7 @@ class Trainer:
         if self._online is None:
             from .online import Online
 
-            online = Online(self.model, self.recipe, self._window, y is not None)
+            online = Online(self.model, self.recipe, y is not None)
             self.recipe = online.recipe
             self._cache = 0, None
             self._online = online
@@ -201,29 +191,26 @@ class Trainer:
                 run, store = start.start(model, self._request(), data, steps)
             start = None
             self._forget_start()  # not needed again: the code makes room
-            if not getattr(data, "live", False):
-                samples = self._draw(run, data)
-            else:
+            live = getattr(data, "live", False)
+            if live:
                 from .live import LiveEngine
+            else:
+                from ..data.draw import draw
 
-                samples = None
-        self._engine = Engine(run, samples, store) if samples else LiveEngine(run, data, store)
+                index, label = draw(
+                    model.k, data, run.program["samples"], model.classes, run.seed,
+                    bytearray(model.sample_len),
+                )  # fmt: skip
+                draw = None
+                forget("data.draw")
+                self._warn(data, index, label)
+        if live:
+            self._engine = LiveEngine(run, data, store)
+        else:
+            self._engine = Engine(run, Samples(data, index, label, *self._cache), store)
         if self.recipe is None:
             self._engine.restore()
         self._data = data
-
-    def _draw(self, run, data):
-        """The Samples of a run."""
-        from ..data.draw import draw
-
-        model = self.model
-        index, label = draw(
-            model.k, data, run.program["samples"], model.classes, run.seed,
-            bytearray(model.sample_len),
-        )  # fmt: skip
-        forget("data.draw")
-        self._warn(data, index, label)
-        return Samples(data, index, label, *self._cache)
 
     def _warn(self, data, index, label):
         """Of samples that a run may not learn from."""
