@@ -13,6 +13,8 @@ PAGES = [
     "tutorial/first-steps.md",
     "howto/write-a-recipe.md",
     "howto/resume-and-replay.md",
+    "howto/live.md",
+    "howto/your-own-sensor.md",
 ]
 
 
