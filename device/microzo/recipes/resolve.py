@@ -151,7 +151,7 @@ def needs(model, program, double):
             most[part] = max(most[part], stage.get(part, 0))
     parts = {
         "trained values": state,
-        "copy for roll-back": state if double else 0,
+        "copy for roll-back": state if double or program.get("live") else 0,
         "activations": most["activations"],
         "gradients": most["gradients"],
         "nodes": most["nodes"],

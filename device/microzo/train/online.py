@@ -28,7 +28,7 @@ class Online:
         self.recipe = None
         needs = True
         if recipe is not None:
-            self.recipe = live(recipe, model)
+            self.recipe = live(recipe, model, memory.free())
             needs = [method(stage["kind"]).labels for stage in recipe["stages"]]
             forget_declarations()
             needs = all(needs) or labelled and any(needs)
@@ -105,7 +105,7 @@ class Online:
         )  # fmt: skip
 
 
-def live(recipe, model):
+def live(recipe, model, free):
     """A copy of a recipe for samples that come one by one: small batches, whose probes share
     them; a pass over `samples` of them is a round, at whose end the guard decides."""
     stages = []
@@ -116,7 +116,8 @@ def live(recipe, model):
                 "layers instead"
             )
         stages.append(_small(dict(stage), recipe["samples"]))
-    return dict(recipe, stages=stages, window=recipe.get("live") or _window(model))
+    window = recipe.get("live") or _window(model.sample_len, free)
+    return dict(recipe, stages=stages, window=window)
 
 
 def _small(stage, samples):
@@ -141,10 +142,9 @@ def _small(stage, samples):
     return stage
 
 
-def _window(model):
-    """As many samples as a quarter of the free memory holds, at most _WINDOW."""
-    free = memory.free()
+def _window(sample_len, free):
+    """As many samples as a quarter of the free bytes holds (None: any), at most _WINDOW."""
     n = _WINDOW
-    while free is not None and n > _BATCH and (n + _BATCH) * model.sample_len > free >> 2:
+    while free is not None and n > _BATCH and (n + _BATCH) * sample_len > free >> 2:
         n >>= 1
     return n

@@ -46,7 +46,7 @@ def memory_of(model, request, samples, labelled, cache, live=False):
     if live:
         from .online import live
 
-        request = request.of(live(request.recipe, model), None)
+        request = request.of(live(request.recipe, model, memory.free()), None)
     _load_code(model, request.recipe["stages"])
     room = _room(model, request)
     program, needed = _resolve(model, request, samples, labelled, None, room)

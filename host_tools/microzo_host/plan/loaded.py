@@ -14,11 +14,13 @@ ROOTS = (
     "train.store", "train.trainer",
 )  # fmt: skip
 PLANNING = ("train.start",)
+LIVE = ("train.live", "train.live_step", "train.live_store", "train.online")
 
 
-def modules(stages):
-    """Sorted names of the modules in RAM for these stages of a recipe."""
-    names = [*ROOTS]
+def modules(stages, live=False):
+    """Sorted names of the modules in RAM for these stages of a recipe; live: of samples that come
+    one by one."""
+    names = [*ROOTS, *(LIVE if live else ())]
     for stage in stages:
         names += method(stage["kind"]).modules(stage)
         if stage["guard"] == "free":

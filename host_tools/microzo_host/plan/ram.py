@@ -162,7 +162,7 @@ def _fixed(model, recipe, romfs):
     return {
         "interpreter and script": BOOT,
         "native module": _native(recipe["stages"]),
-        "package": _code(loaded.modules(recipe["stages"])),
+        "package": _code(loaded.modules(recipe["stages"], "window" in recipe)),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
     }
