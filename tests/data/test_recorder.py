@@ -188,8 +188,8 @@ def test_samples_are_told(model, samples, capsys):
     finally:
         recorder.tell(False)
     one.append(*samples[1])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 and lines[0].startswith(f"\x02mzrec 12 12 1 4 {samples[0][1]} ")
+    said = capsys.readouterr().out
+    assert said.startswith(f"\x02mzrec 12 12 1 4 {samples[0][1]} ") and said.count("\x03") == 1
 
 
 SCRIPT = """

@@ -15,6 +15,8 @@ PAGES = [
     "howto/write-a-recipe.md",
     "howto/resume-and-replay.md",
     "howto/simulate-on-the-pc.md",
+    "howto/live.md",
+    "howto/your-own-sensor.md",
 ]
 
 

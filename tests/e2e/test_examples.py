@@ -17,7 +17,9 @@ import microzo
 from microzo_host.board import emulator, push
 
 EXAMPLES = push.ROOT / "device" / "examples"
-TESTED = {"repl_tour.py", "train.py"}
+TESTED = {"live_button.py", "repl_tour.py", "train.py"} | {
+    f"sensor_{name}.py" for name in ("accelerometer", "camera", "microphone")
+}
 TRAIN, TEST = 40, 20
 
 

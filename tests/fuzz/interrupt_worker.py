@@ -15,9 +15,12 @@ import machine
 import small
 
 import microzo
+from microzo.recipes.names import RECIPES
 
 PACKAGE = str(Path(microzo.__file__).parent)
 MOST = 3  # interrupts of a case
+LIVE = 50  # samples of a live one
+BEHIND = 8  # bytecodes of a step in which it returns: only the caller knows whether it did
 
 
 class Bytecodes:
@@ -83,6 +86,46 @@ def case(number, folder, model_path, data):
     return came
 
 
+def live_case(number, folder, model_path, data):
+    """The same of live samples: the one whose step was interrupted is given again."""
+    rng = machine.rng("interrupts", number)
+    made = small.short(rng.choice(sorted(RECIPES)), samples=16)
+    made["live"] = 8
+    journalled = rng.random() < 0.6
+    samples = []
+    for i in range(LIVE):
+        buf = bytearray(data.sample_len)
+        label = data.read_into(i, buf)
+        samples.append((bytes(buf), label))
+
+    def run(name, sample=None, stop=None):
+        """(state, outcomes, bytes of the journal, bytecodes of each sample, interrupts)."""
+        path = folder / f"{number}.{name}"
+        model = microzo.load(model_path)
+        journal = str(path) if journalled else None
+        trainer = microzo.Trainer(model, made, seed=number + 1, journal=journal)
+        counts, came = [], 0
+        for i in range(LIVE):
+            with Bytecodes(stop if i == sample else None) as counted:
+                try:
+                    trainer.step(*samples[i])
+                except KeyboardInterrupt:
+                    came += 1
+            if came and i == sample:
+                trainer.step(*samples[i])
+            counts.append(counted.count)
+        content = path.read_bytes() if journalled else None
+        return bytes(model.state), trainer.outcomes(), content, counts, came
+
+    *whole, counts, _ = run("whole")
+    busy = sorted(range(LIVE), key=counts.__getitem__)[-LIVE // 2 :]  # those that do something
+    sample = rng.choice(busy)
+    # the last of them stand behind what counts the sample
+    *again, _, came = run("cut", sample, rng.randint(1, counts[sample] - BEHIND))
+    assert again == whole, f"other bits after a Ctrl-C in live sample {sample}"
+    return came
+
+
 def main(wanted, only=None):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -92,7 +135,7 @@ def main(wanted, only=None):
         while came < int(wanted):
             chosen = number if only is None else int(only)
             try:
-                came += case(chosen, folder, model, data)
+                came += (case, live_case)[chosen % 4 == 3](chosen, folder, model, data)
             except BaseException:
                 print(f"MICROZO_SEED={machine.SEED} interrupt_worker.py 1 {chosen}", flush=True)
                 raise

@@ -85,6 +85,23 @@ def test_json_has_the_fields_of_the_docs(demo):
     assert found["macs_forward"] == sum(layer["macs"] for layer in found["layers"])
 
 
+def test_what_live_samples_take_counts(demo):
+    """The parts that Trainer.memory(live=True) has; the window is as large as memory allows."""
+    windows = []
+    for ram in ("256K", "1M"):
+        command = ["plan", str(demo), "--recipe", "head", "--ram", ram, "--json", "-"]
+        plain, live = (
+            json.loads(CliRunner().invoke(cli.main, command + more).stdout)
+            for more in ([], ["--live"])
+        )
+        assert live["peak"] > plain["peak"]
+        assert live["stages"][0]["steps"] == 32
+        parts = live["parts"]
+        assert parts["undo of a step"] == parts["trained values"] + parts["gradients"]
+        windows.append(parts["collected samples"] // 786 - 8)
+    assert windows == [16, 32]
+
+
 def test_weights_in_romfs_take_no_ram(demo):
     in_ram, mapped = (ramplan.predict(demo, "head", romfs=romfs) for romfs in (False, True))
     assert "weights" not in mapped.parts

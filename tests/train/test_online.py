@@ -309,3 +309,11 @@ def test_what_is_collected_counts_in_the_memory(model):
     state = plan.parts["trained values"]
     assert plan.parts["undo of a step"] == state + plan.parts["gradients"]
     assert plan.total > trainer.memory().total
+    feed(trainer, [(bytes(model.sample_len), 0)])
+    assert trainer.program["live"] == WINDOW
+
+
+def test_a_run_on_data_takes_no_notice_of_live(model, data):
+    trainer = microzo.Trainer(model, recipe("head"))
+    assert len(list(trainer.run(data))) == 10 and trainer.finished
+    assert "live" not in trainer.program

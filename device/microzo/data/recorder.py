@@ -1,14 +1,14 @@
 """Labelled samples from a sensor, kept as they come."""
 
 from .. import misfit
-from ..net import words as L
-from .sources import MOST, check_label
+from .labels import check_label
+from .sources import MOST
 
 _tells = False
 
 
 def tell(on):
-    """Whether each sample that is recorded is printed as a line for `microzo record`."""
+    """Whether each sample that is recorded is printed, too, for `microzo record`."""
     global _tells
     _tells = on
 
@@ -38,8 +38,7 @@ class Recorder:
             return
         from .append import Appender
 
-        plan = model.plan
-        self._x = Appender(x, "u1", plan[L.NET_IN_H : L.NET_IN_C + 1])
+        self._x = Appender(x, "u1", model.shape)
         if y is not None:
             self._y = Appender(y, "u1" if model.classes <= 256 else "u2", ())
             self._x.cut(len(self._y))
@@ -90,14 +89,14 @@ class Recorder:
         return self._model.encode(x, self._buf)
 
     def _tell(self, sample, label):
-        """One line: shape, classes, label, checksum, the bytes in base64."""
+        """Shape, classes, label, checksum, the bytes in base64, between the bytes 2 and 3."""
         from binascii import b2a_base64
 
         m = self._model
-        shape = tuple(m.plan[L.NET_IN_H : L.NET_IN_C + 1])
         crc = m.k.crc32(sample, 0, len(sample))
         text = b2a_base64(sample).decode().strip()
-        print("\x02mzrec %d %d %d %d %d %d %s\x03" % (shape + (m.classes, label, crc, text)))
+        numbers = m.shape + (m.classes, label, crc)
+        print("\x02mzrec %d %d %d %d %d %d" % numbers, text, end="\x03")
 
     def sync(self):
         """The files can be read as they are now."""

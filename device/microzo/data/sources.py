@@ -27,16 +27,6 @@ def check_sample(name, shape, length, model):
         raise misfit("of_shape", name, shape, length, model)
 
 
-def check_label(y, classes):
-    """The class as an int; ValueError for a label that is none."""
-    try:
-        if 0 <= y < classes and int(y) == y:
-            return int(y)
-    except TypeError:
-        pass  # None, a text
-    raise ValueError("label %r is not one of the classes, integers 0..%d" % (y, classes - 1))
-
-
 class Rows:
     """Entries of the first axis of a .npy file. shape; kind: "u1"...; row: bytes of an entry."""
 

@@ -107,6 +107,11 @@ class Model:
 
     # inference
 
+    @property
+    def shape(self):
+        """(rows, columns, channels) of a sample."""
+        return tuple(self.plan[L.NET_IN_H : L.NET_IN_C + 1])
+
     def check(self, data):
         """TypeError if `data` is no data source, ValueError if its samples do not fit."""
         if not hasattr(data, "read_into"):

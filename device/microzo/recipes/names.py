@@ -42,7 +42,8 @@ RECIPES = {
 }
 _SPLIT = {"pmt": "size"}
 _KEYS = ("name", "samples", "holdout", "stages")
-_MORE = ("split", "live")  # that may be left out
+_NUMBERS = (("samples", 1, 4096), ("holdout", 0, 90), ("live", 4, 1024), ("window", 4, 1024))
+_MORE = ("split", "live", "window")  # that may be left out; a live run has a window
 
 
 def recipe(name):
@@ -80,7 +81,7 @@ def check(recipe):
     for key in _KEYS:
         if key not in recipe:
             raise ValueError("the recipe has no %r, start from microzo.recipe(name)" % key)
-    for key, low, high in (("samples", 1, 4096), ("holdout", 0, 90), ("live", 4, 1024)):
+    for key, low, high in _NUMBERS:
         if key in recipe and not (isinstance(recipe[key], int) and low <= recipe[key] <= high):
             raise ValueError("%s of a recipe is %d..%d, not %r" % (key, low, high, recipe[key]))
     if not isinstance(recipe["stages"], (list, tuple)) or not recipe["stages"]:

@@ -41,7 +41,7 @@ def resolve(model, recipe, layers, total, labelled, steps, room, double):
     """
     trainable.choose(model.plan, layers)  # refuses what is wrong, where no stage asks for it, too
     n = min(total, recipe["samples"])
-    live = recipe.get("live", 0)  # then samples are held out as they come
+    live = recipe.get("window", 0)  # then samples are held out as they come
     held = n * recipe["holdout"] // 100 if labelled and not live else 0
     want = Want(layers, steps, n - held, len(recipe["stages"]) == 1, room is not None)
     program = {
@@ -151,7 +151,7 @@ def needs(model, program, double):
             most[part] = max(most[part], stage.get(part, 0))
     parts = {
         "trained values": state,
-        "copy for roll-back": state if double else 0,
+        "copy for roll-back": state if double or program.get("live") else 0,
         "activations": most["activations"],
         "gradients": most["gradients"],
         "nodes": most["nodes"],

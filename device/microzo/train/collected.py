@@ -27,6 +27,19 @@ class Collected:
         # sample, so that an interruption finds it counted or not
         self._counts = (None, 0, 0, 0, 0)
 
+    @staticmethod
+    def RamStore(size):
+        """The store of a run without a journal (store.py)."""
+        from .live import NoStore
+
+        return NoStore()
+
+    @staticmethod
+    def JournalStore(*arguments):
+        from .live_store import LiveJournal
+
+        return LiveJournal(*arguments)
+
     def place(self, run):
         """Takes the buffers that the program of a run needs."""
         self.window = run.program["live"]

@@ -31,9 +31,11 @@ class Samples:
 class Engine:
     """run: methods.stage.Run. advance() does the next piece. at: the Position."""
 
+    place_of = Position
+
     def __init__(self, run, samples, store):
         self.run = run
-        self.at = Position(run.program)
+        self.at = self.place_of(run.program)
         self._samples = samples
         self._store = store
         self._stage = None

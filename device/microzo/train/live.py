@@ -13,6 +13,7 @@ from .engine import Engine, Samples
 from .free_guard import FreeGuard
 from .guard import Guard
 from .health import Health
+from .live_position import LivePosition
 
 _HOLD = 0x8000007  # the `a` of derive for the samples that are held out
 _LEAST = 8  # held-out samples that may undo a stage
@@ -41,6 +42,8 @@ class NoStore:
 
 class LiveEngine(Engine):
     """source: a Collected whose buffers are placed; store: a NoStore or a LiveJournal."""
+
+    place_of = LivePosition
 
     def __init__(self, run, source, store):
         Engine.__init__(self, run, Samples(source, None, None, 0, None), store)

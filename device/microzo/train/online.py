@@ -4,7 +4,7 @@ from array import array
 
 from ..board import memory
 from ..board.integers import log2
-from ..data.sources import check_label
+from ..data.labels import check_label
 from ..methods import forget_declarations, method
 from ..zo.probe import shares
 from .collected import Collected
@@ -18,16 +18,16 @@ _RECENT = 30  # predictions that the accuracy counts
 class Online:
     """Takes live samples, one at a time.
 
-    recipe: that of the run, or None for the one of a journal that is resumed; window: samples that
-    it collects, or None; labelled: the first sample has a label.
+    recipe: that of the run, or None for the one of a journal that is resumed; labelled: the first
+    sample has a label.
     """
 
-    def __init__(self, model, recipe, window, labelled):
+    def __init__(self, model, recipe, labelled):
         self._model = model
         self.recipe = None
         needs = True
         if recipe is not None:
-            self.recipe = live(recipe, model, window)
+            self.recipe = live(recipe, model, memory.free())
             needs = [method(stage["kind"]).labels for stage in recipe["stages"]]
             forget_declarations()
             needs = all(needs) or labelled and any(needs)
@@ -106,10 +106,9 @@ class Online:
         )  # fmt: skip
 
 
-def live(recipe, model, window):
+def live(recipe, model, free):
     """A copy of a recipe for samples that come one by one: small batches, whose probes share
-    them; a pass over `samples` of them is a round, at whose end the guard decides. window: samples
-    that are collected, None: as memory allows."""
+    them; a pass over `samples` of them is a round, at whose end the guard decides."""
     stages = []
     for stage in recipe["stages"]:
         if stage.get("pick"):
@@ -118,7 +117,8 @@ def live(recipe, model, window):
                 "layers instead"
             )
         stages.append(_small(dict(stage), recipe["samples"]))
-    return dict(recipe, stages=stages, live=window or _window(model))
+    window = recipe.get("live") or _window(model.sample_len, free)
+    return dict(recipe, stages=stages, window=window)
 
 
 def _small(stage, samples):
@@ -143,10 +143,9 @@ def _small(stage, samples):
     return stage
 
 
-def _window(model):
-    """As many samples as a quarter of the free memory holds, at most _WINDOW."""
-    free = memory.free()
+def _window(sample_len, free):
+    """As many samples as a quarter of the free bytes holds (None: any), at most _WINDOW."""
     n = _WINDOW
-    while free is not None and n > _BATCH and (n + _BATCH) * model.sample_len > free >> 2:
+    while free is not None and n > _BATCH and (n + _BATCH) * sample_len > free >> 2:
         n >>= 1
     return n

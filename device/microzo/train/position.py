@@ -8,15 +8,13 @@ _DAMAGED = "the journal is damaged: "
 
 
 class Position:
-    """Of a run of `program`, whose last stages are repeated without end if its samples are live.
-    stage: its number, `begun` once its STAGE (and MARK) is written;
+    """Of a run of `program`. stage: its number, `begun` once its STAGE (and MARK) is written;
     step: steps that are done; sizes: octets of the STAGE; before: the Score of the MARK; outcomes:
     (kept, correct before, correct after, of how many) of the stages before; finished: after
     END."""
 
     def __init__(self, program):
         self._stages = program["stages"]
-        self._live = program.get("live", 0)
         self.stage = 0
         self.begun = False
         self.step = 0
@@ -27,20 +25,8 @@ class Position:
         self.state_crc = None  # of END
 
     def number(self):
-        """Place of the stage in the program: live, the stages behind the last label-free one (or
-        that alone) go round."""
-        n = len(self._stages)
-        if self.stage < n:
-            return self.stage
-        first = n
-        while first and not self._stages[first - 1].get("realigns"):
-            first -= 1
-        first = min(first, n - 1)
-        return first + (self.stage - first) % (n - first)
-
-    def again(self):
-        """True if the stage is repeated."""
-        return self.stage >= len(self._stages)
+        """Place of the stage in the program."""
+        return self.stage
 
     def spec(self):
         return self._stages[self.number()]
@@ -69,7 +55,7 @@ class Position:
         elif kind == record.STAGE:
             if self.sizes is not None or record.get16(rec, 10) != self.stage & 65535:
                 raise ValueError(_DAMAGED + "a stage is out of order")
-            if self.again() and not self._live:
+            if self.number() >= len(self._stages):
                 raise ValueError(_DAMAGED + "it has more stages than its recipe")
             self.sizes = bytes(record.payload(rec))
             self.begun = not self.spec()["guard"]
@@ -99,7 +85,7 @@ class Position:
     def after(self, rec):
         """The Position behind a record that is no step's; this one stays as it is, so that an
         interruption finds the one or the other."""
-        other = Position({"stages": self._stages, "live": self._live})
+        other = type(self)({"stages": self._stages})
         other.stage = self.stage
         other.begun = self.begun
         other.step = self.step
@@ -113,24 +99,13 @@ class Position:
         """As before a STAGE that waits for its MARK."""
         self.sizes = None
 
-    def begin_as(self, other):
-        """The stage has begun or not, as in another Position that is in it."""
-        self.sizes = other.sizes
-        self.before = other.before
-        self.begun = other.begun
-
-    def measured(self, score):
-        """The beginning of the stage, on the samples that are held out now."""
-        self.before = score
-
     def restart(self):
         """The stage begins again, after its MARK."""
         self.step = 0
 
     def _next(self, kept, after):
         outcome = kept, self.before.correct, after.correct, after.total
-        at = self.number()
-        self.outcomes = self.outcomes[:at] + (outcome,) + self.outcomes[at + 1 :]
+        self.outcomes += (outcome,)
         self.stage += 1
         self.begun = False
         self.sizes = None

@@ -31,6 +31,15 @@ def _recipe(reader):
     return rec
 
 
+def _begin(program):
+    """The Position before a run of a program."""
+    if "live" not in program:
+        return Position(program)
+    from .live_position import LivePosition
+
+    return LivePosition(program)
+
+
 def check_data(reader, model, data):
     """ValueError if the journal was written with other data."""
     from ..data import draw
@@ -73,7 +82,7 @@ def scan(run, reader):
     ROLLBACK) offsets of what was rolled back)."""
     _recipe(reader)
     begin = reader.end
-    at = Position(run.program)
+    at = _begin(run.program)
     dead = []
     mark = unmarked = begin
     while True:
@@ -113,7 +122,7 @@ def _apply(run, reader, data, path, start, end, dead):
     """
     stage = last = None
     loaded = path is None
-    at = Position(run.program)
+    at = _begin(run.program)
     _recipe(reader)
     while True:
         offset = reader.end

@@ -38,11 +38,16 @@ class Request:
         return Request(recipe, layers, self.seed, self.board_id, self.ram, None, 1, 1)
 
 
-def memory_of(model, request, samples, labelled, cache):
-    """The MemoryPlan of a run on so many samples, before anything is allocated."""
+def memory_of(model, request, samples, labelled, cache, live=False):
+    """The MemoryPlan of a run on so many samples, before anything is allocated; live: they come
+    one by one."""
     from ..net.tables import MemoryPlan
 
     _check(request.recipe)
+    if live:
+        from .online import live
+
+        request = request.of(live(request.recipe, model, memory.free()), None)
     _load_code(model, request.recipe["stages"])
     room = _room(model, request)
     program, needed = _resolve(model, request, samples, labelled, None, room)
@@ -112,30 +117,22 @@ def start(model, request, data, steps):
         run = Run(model, None, request.seed, request.board_id)
         try:
             place(run, text)
-            if getattr(data, "live", False):
-                data.place(run)
+            kinds = _stores(run, data)
             if request.journal is None:
-                return run, _ram_store(model, data)
-            return run, _journal(run, request, data)
+                return run, kinds.RamStore(len(model.state))
+            return run, _journal(run, request, data, kinds)
         except MemoryError:
             room = sum(needed.values()) - 1  # free, but in pieces: try what needs less
             run.close()
             model.place(())
 
 
-def _ram_store(model, data):
+def _stores(run, data):
+    """What makes the store; live samples bring their own, and take their buffers."""
     if not getattr(data, "live", False):
-        return store.RamStore(len(model.state))
-    from .live import NoStore
-
-    return NoStore()
-
-
-def _journal_store(model, request, data):
-    kind = store.JournalStore
-    if getattr(data, "live", False):
-        from .live_store import LiveJournal as kind
-    return kind(model.k, request.journal, request.sync_every, request.checkpoint_every)
+        return store
+    data.place(run)
+    return data
 
 
 def _texts(model, program):
@@ -180,7 +177,7 @@ def _pick(model, request, data):
     return chosen, [note]
 
 
-def _journal(run, request, data):
+def _journal(run, request, data, kinds):
     """The store over a new journal: header and RECIPE."""
     model = run.model
     path = request.journal
@@ -196,7 +193,7 @@ def _journal(run, request, data):
     crc = model.k.crc32(text, 0, len(text))
     header = journals.new_header(model, run.seed, run.board_id, data_crc, crc)
     journals.create(model.k, path, header, (rec,))
-    kept = _journal_store(model, request, data)
+    kept = kinds.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)
     kept.open(journals.run_crc(model.k, header))
     return kept
 
@@ -223,6 +220,5 @@ def resume(model, request, data):
         reader.close()
     replay = None
     prepare(run, program)
-    if getattr(data, "live", False):
-        data.place(run)
-    return run, _journal_store(model, request, data)
+    kinds = _stores(run, data)
+    return run, kinds.JournalStore(model.k, path, request.sync_every, request.checkpoint_every)

@@ -63,10 +63,6 @@ class Trainer:
         options = board_id, journal, sync_every, checkpoint_every
         recipe = _argument("check", model, recipe, layers, seed, ram, cache, cache_file, options)
         self.model = model
-        self._window = None  # samples that a run on live ones collects
-        if recipe is not None and "live" in recipe:
-            self._window = recipe["live"]
-            recipe = {key: recipe[key] for key in recipe if key != "live"}
         self.recipe = recipe
         self.seed = seed
         self._layers = layers
@@ -110,14 +106,8 @@ class Trainer:
         from . import start
 
         _check("samples", samples)
-        request = self._request()
-        if live:
-            from .online import live as small
-
-            request = request.of(small(self.recipe, self.model, self._window), None)
-        plan = start.memory_of(
-            self.model, request, samples, labelled, 0 if live else self._cache[0]
-        )
+        cache = 0 if live else self._cache[0]
+        plan = start.memory_of(self.model, self._request(), samples, labelled, cache, live)
         start = None
         self._forget_start()
         return plan
@@ -155,7 +145,7 @@ class Trainer:
         if self._online is None:
             from .online import Online
 
-            online = Online(self.model, self.recipe, self._window, y is not None)
+            online = Online(self.model, self.recipe, y is not None)
             self.recipe = online.recipe
             self._cache = 0, None
             self._online = online
@@ -196,13 +186,13 @@ class Trainer:
                 run, store = start.start(model, self._request(), data, steps)
             start = None
             self._forget_start()  # not needed again: the code makes room
-            if not getattr(data, "live", False):
-                samples = self._draw(run, data)
-            else:
+            if getattr(data, "live", False):
                 from .live import LiveEngine
 
                 samples = None
                 self._warn(run.program["notes"], data, None, None)
+            else:
+                samples = self._draw(run, data)
         self._engine = Engine(run, samples, store) if samples else LiveEngine(run, data, store)
         if self.recipe is None:
             self._engine.restore()

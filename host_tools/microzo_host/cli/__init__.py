@@ -11,8 +11,8 @@ import microzo
 from .group import Commands
 
 COMMANDS = (
-    "quantize import show encode compare plan push run watch pull eval replay report simulate "
-    "demo boards emulator doctor romfs examples lab kit"
+    "quantize import show encode compare plan push run record watch pull eval replay report "
+    "simulate demo boards emulator doctor romfs examples lab kit"
 ).split()
 
 MODULES = {name: f"{__name__}.{name}" for name in COMMANDS}

@@ -4,6 +4,7 @@ import click
 import rich.console
 
 import microzo
+from microzo.train import online
 
 from .. import recipefile
 from ..model import file as modelfile
@@ -21,13 +22,14 @@ from .target import target_of
 @click.option("--layers", default="auto", show_default=True, help="auto, all, lastN or 0,1,2.")
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1),
               help="Labelled samples; a recipe says how many it takes of them.")  # fmt: skip
+@click.option("--live", is_flag=True, help="Samples come one by one: Trainer.step.")
 @click.option("--ram", metavar="BYTES", help="RAM of the board, such as 262144 or 256K.")
 @click.option("--board", type=click.Choice(list(ramplan.BOARDS)), help="A board that is known.")
 @click.option("--romfs", is_flag=True, help="MODEL is mapped from ROMFS: weights take no RAM.")
 @click.option("--clock", metavar="HZ", help="Clock of the board, such as 64000000 or 64M.")
 @click.option("--details", is_flag=True, help="Also layers, RAM by part, flash.")
 @json_option
-def command(model, recipe, layers, samples, ram, board, romfs, clock, details, json_file):
+def command(model, recipe, layers, samples, live, ram, board, romfs, clock, details, json_file):
     """Print what training MODEL takes, and whether it fits; status 1 if not.
 
     Peak RAM, estimated time of the run and of the steps of each stage, what else fits, and the
@@ -36,6 +38,9 @@ def command(model, recipe, layers, samples, ram, board, romfs, clock, details, j
     target = target_of(ram, board, clock)
     modelfile.read(model)
     made = recipefile.read(recipe)
+    if live:
+        loaded = microzo.load(str(model))
+        made = online.live(made, loaded, ramplan.room(loaded, made, target.ram, romfs))
     found = planning.plan(model, made, _layers(layers), samples, target, romfs)
     report(found, json_file)
     say(_verdict(found, not (ram or board)), json_file)

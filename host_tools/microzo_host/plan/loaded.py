@@ -14,26 +14,27 @@ ROOTS = (
     "train.store", "train.trainer",
 )  # fmt: skip
 PLANNING = ("train.start",)
+LIVE = ("train.live", "train.live_step", "train.live_store", "train.online")
 
 
-def before(stages):
+def before(stages, live=False):
     """Sorted names of the modules in RAM when free memory is measured: those that choose the
-    program, and those of all stages of a recipe."""
-    names = [*PLANNING, *always(stages)]
+    program, and those of all stages of a recipe; live: of samples that come one by one."""
+    names = [*PLANNING, *always(stages, live)]
     for stage in stages:
         names += method(stage["kind"]).modules(stage)
     return _closure(names)
 
 
-def during(stages):
+def during(stages, live=False):
     """Those in RAM during each stage."""
-    rest = always(stages)
+    rest = always(stages, live)
     return [_closure([*rest, *method(stage["kind"]).modules(stage)]) for stage in stages]
 
 
-def always(stages):
+def always(stages, live):
     """Those in RAM from the beginning of a run to its end."""
-    names = [*ROOTS, "methods.stage"]
+    names = [*ROOTS, *(LIVE if live else ()), "methods.stage"]
     if any(stage["guard"] == "free" for stage in stages):
         names.append("train.free_guard")
     if any(method(stage["kind"]).takes_gradients for stage in stages):

@@ -160,7 +160,7 @@ def room(model, recipe, ram, romfs, core="m4"):
     """Bytes that a board has for what a recipe (a dict) needs: the heap without code, model,
     reserve. It is measured there while the code that chooses the program is loaded."""
     fixed = _fixed(model, recipe, romfs, core)
-    fixed["package"] = _code(loaded.before(recipe["stages"]))
+    fixed["package"] = _code(loaded.before(recipe["stages"], "window" in recipe))
     return _heap(ram) - sum(fixed.values()) - start.RESERVE
 
 
@@ -177,7 +177,7 @@ def _fixed(model, recipe, romfs, core):
     return {
         "interpreter and script": BOOT,
         "native module": _native(recipe["stages"], core),
-        "package": max(map(_code, loaded.during(recipe["stages"]))),
+        "package": max(map(_code, loaded.during(recipe["stages"], "window" in recipe))),
         "plan": 4 * len(model.plan),
         "weights": 0 if romfs else model.plan[L.BLOB_LEN],
     }
