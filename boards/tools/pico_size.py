@@ -12,7 +12,8 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 ALLOCATED = 2  # a flag of sections
-RAM = 0x20000000
+FLASH, RAM = 0x10000000, 0x20000000  # what is below is for debuggers
+HEAD = "| board | firmware | flash | of it microzo | variables | heap |"
 # A line of the map: where, how many bytes, of which object.
 PIECE = re.compile(r"^ +(?:\S+ +)?0x(\w+) +0x(\w+) (\S*native_modules/\S+\.o\S*)$")
 
@@ -32,14 +33,16 @@ def sections(elf):
 def heap(elf):
     """Bytes that the firmware gives to Python."""
     symbols = ELFFile(elf).get_section_by_name(".symtab")
-    ends = [symbols.get_symbol_by_name(f"__GcHeap{end}")[0]["st_value"] for end in ("End", "Start")]
+    ends = [
+        symbols.get_symbol_by_name(f"__GcHeap{end}")[0]["st_value"] for end in ("End", "Start")
+    ]
     return ends[0] - ends[1]
 
 
 def ours(map_text):
     """Bytes of our objects that the linker kept."""
     pieces = (PIECE.match(line) for line in map_text.splitlines())
-    return sum(int(p[2], 16) for p in pieces if p and int(p[1], 16))
+    return sum(int(p[2], 16) for p in pieces if p and int(p[1], 16) >= FLASH)
 
 
 def row(folder):
@@ -63,7 +66,9 @@ def main():
     rows = [row(elf.parent) for elf in sorted(args.objects.glob("pico-*/firmware.elf"))]
     if not rows:
         parser.exit(1, "no firmware of a Raspberry Pi board is built: run `make firmware-pico2`\n")
-    print("| board | firmware | flash | of it microzo | variables | heap |\n|---|---|---|---|---|---|")
+    print(
+        "| board | firmware | flash | of it microzo | variables | heap |\n|---|---|---|---|---|---|"
+    )
     for r in rows:
         figures = (f"{r[key]:,}" for key in ("flash", "microzo", "ram", "heap"))
         print("|", " | ".join([r["board"], r["kind"], *figures]), "|")
