@@ -26,19 +26,22 @@ mkdir -p "$shim"
 rm -f "$shim/libstdc++.a"
 ar rcs "$shim/libstdc++.a"
 printf '%s\n' 'freeze("$(PORT_DIR)/modules")' >"$shim/manifest.py"
+: >"$shim/nosys.specs" # picolibc has none
 no_overrides=-DPICO_CXX_DISABLE_ALLOCATION_OVERRIDES=1
 
 for name in ${@:-RPI_PICO}; do
     board=${name%-RISCV}
-    more= c_flags=
+    more= flags=
     case $name in
     RPI_PICO)
         cpu="-mcpu=cortex-m0plus -mthumb" ;;
     *-RISCV)
-        # Debian's compiler has picolibc in place of newlib. Its name does not say 32 bits.
+        # Debian's compiler has picolibc in place of newlib. Its name does not say 32 bits. The scan
+        # for names runs the preprocessor without flags, hence the variable.
+        export C_INCLUDE_PATH=/usr/lib/picolibc/riscv64-unknown-elf/include
         cpu="-march=rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb -mabi=ilp32 --specs=picolibc.specs"
         more="-DMICROPY_BOARD_VARIANT=RISCV -DPICO_GCC_TRIPLE=riscv64-unknown-elf -DPICO_CLIB=picolibc"
-        c_flags="-DCMAKE_C_FLAGS=$cpu" ;;
+        flags=$cpu ;;
     *)
         cpu="-mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse" ;;
     esac
@@ -51,11 +54,10 @@ for name in ${@:-RPI_PICO}; do
             -DMICROPY_BOARD="$board" -DMICROPY_BOARD_DIR="$tree/ports/rp2/boards/$board" \
             -DMICROPY_FROZEN_MANIFEST="$shim/manifest.py" -DMICROPY_MPYCROSS="$mpy_cross" \
             -DPICO_NO_PICOTOOL=1 $more $module \
-            ${c_flags:+"$c_flags"} -DCMAKE_CXX_FLAGS="$cpu $no_overrides" \
-            -DCMAKE_EXE_LINKER_FLAGS="-L$shim"
+            ${flags:+"-DCMAKE_C_FLAGS=$flags" "-DCMAKE_ASM_FLAGS=$flags"} -DCMAKE_CXX_FLAGS="$cpu $no_overrides" \
+            -DCMAKE_EXE_LINKER_FLAGS="-L$shim -B$shim"
         MICROPY_MPYCROSS="$mpy_cross" make $jobs -C "$objects"
         file=$(echo "$name" | tr '[:upper:]_' '[:lower:]-')-$kind
         "$python" boards/tools/uf2.py "$objects/firmware.bin" "$out/$file.uf2" "$name"
-        cp "$objects/firmware.elf.map" "$out/$file.map"
     done
 done

@@ -66,9 +66,7 @@ def main():
     rows = [row(elf.parent) for elf in sorted(args.objects.glob("pico-*/firmware.elf"))]
     if not rows:
         parser.exit(1, "no firmware of a Raspberry Pi board is built: run `make firmware-pico2`\n")
-    print(
-        "| board | firmware | flash | of it microzo | variables | heap |\n|---|---|---|---|---|---|"
-    )
+    print(f"{HEAD}\n|---|---|---|---|---|---|")
     for r in rows:
         figures = (f"{r[key]:,}" for key in ("flash", "microzo", "ram", "heap"))
         print("|", " | ".join([r["board"], r["kind"], *figures]), "|")
