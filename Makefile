@@ -20,15 +20,17 @@ export OBJDIR := build/obj-$(if $(MPY_DIR),$(shell echo $(MPY_DIR) | cksum | cut
 export MPY := $(if $(MPY_DIR),$(abspath $(MPY_DIR)),build/micropython-$(MPY_VERSION))
 export EXTRA_C_MODULES := $(abspath $(EXTRA_C_MODULES))
 export MICROPYTHON_LIB := $(abspath $(MICROPYTHON_LIB))
+export CIRCUITPY_DIR := $(abspath $(CIRCUITPY_DIR))
 
 TEST_EXTRAS = dev,models,cluster,pages,report,tables,notebooks,docs
 STEP = $(PYTHON) boards/tools/step.py
 KEY = --key "$(MPY) $(EXTRA_C_MODULES)"
 SHELL_MODULE = native_modules/microzo
+PICO_INPUTS = boards/tools/build_pico.sh boards/tools/build_env.sh boards/tools/uf2.py
 
 .PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser \
   report-packages python source mpy-cross natmod \
-  host-lib unix firmware firmware-all firmware-pico web build demo check test test-full test-packages fuzz-packages \
+  host-lib unix circuitpython firmware firmware-all firmware-pico firmware-pico2 web build demo check test test-full test-packages fuzz-packages \
   accuracy lab lab-packages lab-pages kit study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated pictures clean
 
 help: ## Lists these targets
@@ -105,11 +107,18 @@ firmware-all: firmware packages-rv32 natmod ## Firmware and native modules of al
 	  $(EXTRA_C_MODULES) --outputs build/firmware/virt-rv32-256K-usermod.elf -- \
 	  boards/tools/build_firmware.sh $(OTHER_BOARDS)
 
-firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, from Debian's packages
-	@$(STEP) 1/7 "Pico packages" --inputs boards/tools/packages.sh -- boards/tools/packages.sh $(PYTHON) cmake
+firmware-pico: mpy-cross ## MicroPython's own firmware of Raspberry Pi Pico, from packages, and its emulator
+	@$(STEP) 1/7 "Pico packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) cmake $(if $(shell command -v npm),,nodejs npm)
+	@$(STEP) 2/7 rp2040js --outputs build/node/node_modules/rp2040js -- \
+	  npm install --prefix build/node --no-audit --no-fund rp2040js@1.4.1
 	@$(STEP) 3/7 "Pico sources" --inputs boards/tools/fetch_pico.py --outputs build/pico-sources/mbedtls -- \
 	  $(PYTHON) boards/tools/fetch_pico.py build/pico-sources
-	@$(STEP) 7/7 "Pico firmware" $(KEY) --inputs boards/tools --outputs build/firmware/rpi-pico-stock.uf2 -- \
+ifeq ($(filter armv6m,$(ARCHS)),)
+	@$(STEP) 5/7 "Pico native module" $(KEY) --inputs $(SHELL_MODULE) boards/tools/build_natmod.sh \
+	  --outputs build/natmod/armv6m/_microzo.mpy -- boards/tools/build_natmod.sh armv6m
+endif
+	@$(STEP) 7/7 "Pico firmware" $(KEY) --inputs $(PICO_INPUTS) --outputs build/firmware/rpi-pico-stock.uf2 -- \
 	  boards/tools/build_pico.sh RPI_PICO
 
 web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its own, build/web/
@@ -121,6 +130,19 @@ web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its 
 	  boards/tools/web_page.py boards/tools/markdown.py --outputs build/web/index.html -- \
 	  $(PY) boards/tools/web_page.py build/wasm build/web
 	@echo "  $(PY) -m http.server -d build/web 8000"
+
+firmware-pico2: firmware-pico packages-rv32 ## Firmware of Pico 2 with the kernels, Arm and RISC-V; a table of sizes
+	@KINDS=usermod $(STEP) 7/7 "Pico 2 firmware" $(KEY) --inputs $(PICO_INPUTS) $(SHELL_MODULE) \
+	  --outputs build/firmware/rpi-pico2-riscv-usermod.uf2 -- \
+	  boards/tools/build_pico.sh RPI_PICO2 RPI_PICO2-RISCV
+	@$(PY) boards/tools/pico_size.py $(OBJDIR) --json build/pico-size.json
+
+circuitpython: mpy-cross ## CircuitPython's limits in a unix port; its own port with CIRCUITPY_DIR=<tree>
+	@$(STEP) 1/7 "32-bit packages" --inputs boards/tools/packages.sh -- \
+	  boards/tools/packages.sh $(PYTHON) gcc-multilib
+	@$(STEP) 6/7 "CircuitPython's limits" --key "$(MPY) $(CIRCUITPY_DIR)" \
+	  --inputs boards/circuitpython boards/tools/build_circuitpython.sh \
+	  --outputs build/unix/micropython-limits -- boards/tools/build_circuitpython.sh
 
 build: setup natmod host-lib unix firmware ## All of the above
 
@@ -144,10 +166,13 @@ fuzz-packages: test-packages ## atheris, only for `make test-full`
 check: lint host-lib test-packages ## Lint and the fast tests, about a minute: before a commit
 	@MICROZO_FULL= $(PYTEST) -m "not slow and not board and not bench"
 
+# What these two need may be missing: on another release or processor their tests are skipped.
 test: build test-packages ## The tests, with reduced fuzzing
+	@$(MAKE) --no-print-directory firmware-pico || echo "* no firmware of a Pico: its smoke run is skipped"
+	@$(MAKE) --no-print-directory circuitpython || echo "* no 32-bit libraries: CircuitPython's limits are skipped"
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico web ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico2 circuitpython web ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 lab-packages: python ## JupyterLab and what the labs need

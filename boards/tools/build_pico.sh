@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds MicroPython's own firmware of Raspberry Pi boards, stock and with the module:
-# build_pico.sh BOARD... (without any, RPI_PICO). SOURCES is what fetch_pico.py unpacked.
+# Builds MicroPython's own firmware of Raspberry Pi boards: build_pico.sh BOARD... (without any,
+# RPI_PICO). RPI_PICO2-RISCV is RPI_PICO2 on its RISC-V cores. KINDS: stock, usermod (ours in it).
+# SOURCES is what fetch_pico.py unpacked.
 . boards/tools/build_env.sh
 out=${OUT:-build/firmware}
 kinds=${KINDS:-stock}
@@ -16,31 +17,47 @@ for library in pico-sdk tinyusb mbedtls; do
     ln -s "$sources/$library" "$tree/lib/$library"
 done
 
-# No C++ library is needed, but its name is on the link line.
 rm -rf "$tree/lib/micropython-lib"
 ln -s "$root/$OBJDIR/micropython-lib" "$tree/lib/micropython-lib"
 
+# No C++ library is needed, but its name is on the link line.
 shim=$root/$OBJDIR/pico-shim
 mkdir -p "$shim"
-arm-none-eabi-ar rcs "$shim/libstdc++.a"
+rm -f "$shim/libstdc++.a"
+ar rcs "$shim/libstdc++.a"
 printf '%s\n' 'freeze("$(PORT_DIR)/modules")' >"$shim/manifest.py"
+: >"$shim/nosys.specs" # picolibc has none
+no_overrides=-DPICO_CXX_DISABLE_ALLOCATION_OVERRIDES=1
 
-for board in ${@:-RPI_PICO}; do
-    cpu="-mcpu=cortex-m0plus -mthumb"
-    [ "$board" = RPI_PICO ] || cpu="-mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse"
+for name in ${@:-RPI_PICO}; do
+    board=${name%-RISCV}
+    more= flags=
+    case $name in
+    RPI_PICO)
+        cpu="-mcpu=cortex-m0plus -mthumb" ;;
+    *-RISCV)
+        # Debian's compiler has picolibc in place of newlib. Its name does not say 32 bits. The scan
+        # for names runs the preprocessor without flags, hence the variable.
+        export C_INCLUDE_PATH=/usr/lib/picolibc/riscv64-unknown-elf/include
+        cpu="-march=rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb -mabi=ilp32 --specs=picolibc.specs"
+        more="-DMICROPY_BOARD_VARIANT=RISCV -DPICO_GCC_TRIPLE=riscv64-unknown-elf -DPICO_CLIB=picolibc"
+        flags=$cpu ;;
+    *)
+        cpu="-mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse" ;;
+    esac
     for kind in $kinds; do
         module=
         [ "$kind" = stock ] || module=-DUSER_C_MODULES=$root/native_modules/micropython.cmake
-        objects=$root/$OBJDIR/pico-$board-$kind
+        objects=$root/$OBJDIR/pico-$name-$kind
         rm -rf "$objects"
         cmake -S "$tree/ports/rp2" -B "$objects" -G "Unix Makefiles" \
             -DMICROPY_BOARD="$board" -DMICROPY_BOARD_DIR="$tree/ports/rp2/boards/$board" \
             -DMICROPY_FROZEN_MANIFEST="$shim/manifest.py" -DMICROPY_MPYCROSS="$mpy_cross" \
-            -DPICO_NO_PICOTOOL=1 $module \
-            -DCMAKE_CXX_FLAGS="$cpu -DPICO_CXX_DISABLE_ALLOCATION_OVERRIDES=1" \
-            -DCMAKE_EXE_LINKER_FLAGS="-L$shim"
+            -DPICO_NO_PICOTOOL=1 $more $module \
+            ${flags:+"-DCMAKE_C_FLAGS=$flags" "-DCMAKE_ASM_FLAGS=$flags"} -DCMAKE_CXX_FLAGS="$cpu $no_overrides" \
+            -DCMAKE_EXE_LINKER_FLAGS="-L$shim -B$shim"
         MICROPY_MPYCROSS="$mpy_cross" make $jobs -C "$objects"
-        "$python" boards/tools/uf2.py "$objects/firmware.bin" \
-            "$out/$(echo "$board" | tr '[:upper:]_' '[:lower:]-')-$kind.uf2"
+        file=$(echo "$name" | tr '[:upper:]_' '[:lower:]-')-$kind
+        "$python" boards/tools/uf2.py "$objects/firmware.bin" "$out/$file.uf2" "$name"
     done
 done

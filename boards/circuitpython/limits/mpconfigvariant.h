@@ -1,5 +1,5 @@
 // What py/circuitpy_mpconfig.h says of boards, for MicroPython's unix port. Functions that have no
-// switch are taken away by ../limits.py.
+// switch are taken away by limits.py.
 #define MICROPY_CONFIG_ROM_LEVEL (MICROPY_CONFIG_ROM_LEVEL_EXTRA_FEATURES)
 #define MICROPY_FLOAT_IMPL (MICROPY_FLOAT_IMPL_FLOAT)
 #define MICROPY_GC_ALLOC_THRESHOLD (0)

@@ -78,6 +78,8 @@ def _load_code(model, stages):
         __import__("microzo." + name, None, None, ("x",))
     if gradients:
         model.k.head_grad  # a look is enough: kernel/gradients.py
+    if model.k.__name__ == "microzo.kernel.python":
+        model.k.hold(model.plan)  # they alone allocate
 
 
 def _room(model, request):

@@ -67,8 +67,9 @@ typedef struct {
     int guarded;
 } buffer_t;
 
-static buffer_t buffers[MZ_MAX_ARGS];
-static mz_arg_t args[MZ_MAX_ARGS];
+// A bad call may have one more.
+static buffer_t buffers[MZ_MAX_ARGS + 1];
+static mz_arg_t args[MZ_MAX_ARGS + 1];
 
 // Reads one argument; false if only a shell could see what is wrong with it.
 static int read_arg(int i, char letter, uint8_t **top) {

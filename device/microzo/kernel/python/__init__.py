@@ -11,12 +11,12 @@ from ... import _module
 from ...net import words as L
 from .crc import check_seal, crc32, seal
 from .loss import loss
-from .net import forward, input
+from .net import forward, hold, input
 from .requant import requant
 from .rng import derive, shuffle, signs
 
 __all__ = (
-    "check_seal", "crc32", "derive", "forward", "input", "loss", "requant", "seal", "shuffle",
+    "check_seal", "crc32", "derive", "forward", "hold", "input", "loss", "requant", "seal", "shuffle",
     "signs",
 )  # fmt: skip
 

@@ -1,9 +1,11 @@
 """Checks of arguments; integers in and out of buffers."""
 
+import sys
 from array import array
 from struct import pack_into, unpack_from
 
 INT_MAX = (1 << 31) - 1
+_held = [array("b")]  # room that held() takes again and again
 
 
 def require(condition, message):
@@ -63,6 +65,23 @@ def int8s(buf, at, count):
     """A copy as array('b'), by way of bytes: a tuple of integers would take eight times the room
     on a board."""
     return array("b", get("%ds" % count, buf, at))
+
+
+def hold(count):
+    """Takes the room for held(count), while the heap has blocks of that size."""
+    if len(_held[0]) < count:
+        _held[0] = array("b", bytes(count))
+
+
+def held(buf, at, count):
+    """A copy in array('b') that is good until the next one, and may be longer."""
+    hold(count)
+    if isinstance(buf, bytearray):
+        whole = buf if sys.implementation.name == "cpython" else memoryview(buf)  # a slice copies
+        pack_into("%ds" % count, _held[0], 0, whole[at : at + count])
+    else:
+        copy(buf, at, count, _held[0], 0)
+    return _held[0]
 
 
 def copy(source, at, count, target, to):

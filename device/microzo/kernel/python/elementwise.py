@@ -25,7 +25,7 @@ def _two(net, o):
     )
     each = o[L.IN_C] if o[L.FLAGS] & L.SPREAD_C else 1
     mult1, shift1, mult2, shift2, mult, shift = o[L.MULT1 : L.SHIFT + 1]
-    for i in range(len(x)):
+    for i in range(in_size(o, 0)):
         a = x[i] - o[L.IN_ZP]
         b = second[i // each % n] - o[L.IN2_ZP]
         if o[L.KIND] == L.MUL:
@@ -39,9 +39,9 @@ def _two(net, o):
 def _lut(net, o):
     table = int8s(net.blob, o[L.W_OFF], 256)
     at = o[L.OUT_OFF]
-    for x in net.tensor(o):
-        pack_into("b", net.arena, at, table[128 + x])
-        at += 1
+    x = net.tensor(o)
+    for i in range(in_size(o, 0)):
+        pack_into("b", net.arena, at + i, table[128 + x[i]])
 
 
 def _pad(net, o):

@@ -4,8 +4,9 @@ from struct import pack_into, unpack_from
 
 from ... import _module
 from ...net import words as L
-from ...net.arena import in2_size, in_size, out_size, row_len, scratch
-from .buffers import check, get, has, int8s, integer, require
+from ...net.arena import bases, in2_size, in_size, out_size, row_len, scratch
+from . import buffers
+from .buffers import check, get, has, held, integer, require
 from .layer import check_record
 from .perturb import plain
 from .requant import check_scale, requantized, rsh, sat
@@ -136,8 +137,8 @@ class Net:
     # values
 
     def tensor(self, o):
-        """The operator's input, a copy as array('b')."""
-        return int8s(self.arena, o[L.IN_OFF], in_size(o, 0))
+        """The operator's input, a copy as array('b') until the next one; it may be longer."""
+        return held(self.arena, o[L.IN_OFF], in_size(o, 0))
 
     def logits(self):
         z = unpack_from("<%di" % self.classes, self.arena, self.head[L.LOGITS_OFF])
@@ -210,6 +211,11 @@ def _check_apart(place, others):
     for at, length in others:
         good = place[0] + place[1] <= at or at + length <= place[0]
         require(good, "an output overlaps another tensor")
+
+
+def hold(plan):
+    """Takes the room for the inputs of operators before a run takes all that is free."""
+    buffers.hold(max([in_size(plan, o) for o in bases(plan)]))
 
 
 def input(plan, blob, arena, sample):

@@ -1,0 +1,6 @@
+"""The golden cases of tests/golden for the boards of this folder."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "golden"))
