@@ -127,7 +127,7 @@ web: python mpy-cross host-lib ## MicroPython with the kernels as a page of its 
 	@$(STEP) 7/7 "WebAssembly port" --key "$(MPY) $(MICROPYTHON_LIB)" --inputs $(SHELL_MODULE) boards/web/variant boards/tools/build_web.sh \
 	  boards/tools/build_env.sh --outputs build/wasm/micropython.wasm -- boards/tools/build_web.sh
 	@PYTHONPATH=device:host_tools $(STEP) 7/7 "web page" --inputs build/wasm device boards/web docs/labs host_tools/microzo_host \
-	  boards/tools/web_page.py boards/tools/markdown.py --outputs build/web/index.html -- \
+	  boards/tools/web_page.py boards/tools/markdown_cells.py --outputs build/web/index.html -- \
 	  $(PY) boards/tools/web_page.py build/wasm build/web
 	@echo "  $(PY) -m http.server -d build/web 8000"
 

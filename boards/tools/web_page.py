@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import markdown
+import markdown_cells as markdown
 
 from microzo_host.demo import prepare
 
@@ -53,6 +53,8 @@ def python_files():
 
 def lab_files(folder):
     """Model and data of the labs, and what lies beside their pages for their cells."""
+    if not LABS.is_dir():
+        return {}
     files = {path.name: path for path in LABS.glob("*.py")}
     try:
         from microzo_host.labs import data

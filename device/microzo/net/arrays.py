@@ -59,7 +59,7 @@ def _first(x):
 
 def values(name):
     """Whether items of that kind are values, which go through the scale of the input."""
-    return name not in ("int8", "uint8") and name.split("t")[0] in ("in", "uin", "floa")
+    return name not in ("int8", "uint8") and name.rstrip("0123468") in ("int", "uint", "float")
 
 
 def shape_of(x):

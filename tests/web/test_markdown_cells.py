@@ -8,7 +8,7 @@ from microzo_host import place
 
 sys.path.append(str(place.CLONE / "boards" / "tools"))
 
-import markdown  # noqa: E402
+import markdown_cells as markdown  # noqa: E402
 
 PAGE = """# A `b` & c
 
