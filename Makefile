@@ -31,7 +31,7 @@ PICO_INPUTS = boards/tools/build_pico.sh boards/tools/build_env.sh boards/tools/
 .PHONY: help setup packages fashion packages-rv32 packages-xtensa packages-fuzz packages-browser \
   report-packages python source mpy-cross natmod \
   host-lib unix circuitpython firmware firmware-all firmware-pico firmware-pico2 web build demo check test test-full test-packages fuzz-packages \
-  accuracy lab lab-packages lab-pages kit study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated pictures clean
+  accuracy lab lab-packages lab-pages kit study study-quick study-packages bench bench-peers size size-diff dist repl board lint generated docs docs-packages pictures clean
 
 help: ## Lists these targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /|/' | \
@@ -237,6 +237,14 @@ generated: python ## Writes what is made from declarations: plan words, tables o
 	@$(PY) boards/tools/words.py --write
 	@$(PY) boards/tools/settings_page.py --write
 	@$(PY) boards/tools/package_list.py --write
+
+docs-packages: python ## What makes the site
+	@$(STEP) 2/7 "site packages" --inputs pyproject.toml -- \
+	  boards/tools/python_env.sh $(PYTHON) dev,docs
+
+docs: docs-packages ## The site with the API reference and a search, to read offline: build/site/
+	@$(PY) boards/tools/docs_site.py
+	@echo "open build/site/index.html"
 
 pictures: report-packages host-lib ## The pictures of README.md, docs/pictures/
 	@$(LAB) boards/tools/pictures.py

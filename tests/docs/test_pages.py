@@ -113,6 +113,14 @@ def test_the_checks_can_fail(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_private_idiom_does_not_come_back(page):
+    """Phrases that readers from outside stumbled over."""
+    text = " ".join(page.read_text().lower().split())
+    phrases = ("honest words", "predictions say more", "takes as many as have room")
+    assert [phrase for phrase in phrases if phrase in text] == []
+
+
 def test_every_page_of_docs_is_in_the_index():
     index = ROOT / "docs" / "README.md"
     targets = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}

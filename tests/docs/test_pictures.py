@@ -1,5 +1,6 @@
 """The pictures of README.md: small, shown, and made by `make pictures`."""
 
+import os
 import pathlib
 import re
 import sys
@@ -30,6 +31,7 @@ def test_each_is_shown_somewhere():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("MICROZO_FULL"), reason="trains the demo: make test-full")
 def test_the_tool_makes_them(tmp_path):
     pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
     tool.make(tmp_path)

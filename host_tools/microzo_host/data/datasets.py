@@ -21,6 +21,7 @@ import pathlib
 
 import numpy as np
 
+from .. import place
 from . import digits, shared_data
 
 NAMES = ("mnist", "fashion", "digits", "cifar10", "keywords")
@@ -158,8 +159,9 @@ def _read_idx(folder, stem, ndim):
     path = next((p for p in (folder / f"{stem}.gz", folder / stem) if p.is_file()), None)
     if path is None:
         raise OSError(
-            f"{folder} has no {stem}[.gz]: run `apt install dataset-fashion-mnist` or set "
-            f"FASHION_DIR to a folder with Fashion-MNIST's four idx files"
+            f"{folder} has no {stem}[.gz]: "
+            f"{place.cure('make fashion', 'run `apt install dataset-fashion-mnist`')}, or set "
+            f"FASHION_DIR to a folder with Fashion-MNIST's four idx files, or take --data mnist"
         )
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:

@@ -21,22 +21,22 @@ def simulate(
     cent) of the step's own samples.
 
     Args:
-        recipes: a name, a dict, or several.
-        model: a .safetensors file; without it the data set `data` is taken, with its network.
-        train: samples (uint8, N x rows x columns x channels) and labels (integers, N): a pair
-            of arrays or of .npy files.
-        test: samples and labels to test on.
-        data: "mnist" or "fashion".
-        corruptions: such as "fog" or "fog:5"; "clean" is none.
-        seeds: integers from 0 on.
-        changes: settings, such as "spsa.steps=50".
-        test_images: of the test, at most so many.
-        jobs: runs at a time; a script that is no notebook needs its
+        recipes (str | dict | list): a name, a dict, or several.
+        model (str): a .safetensors file; without it the data set `data`, with its network.
+        train (pair): samples (uint8, N x rows x columns x channels) and labels (integers, N),
+            two arrays or two .npy files.
+        test (pair): samples and labels to test on.
+        data (str): "mnist" or "fashion".
+        corruptions (str | list): such as "fog" or "fog:5"; "clean" is none.
+        seeds (list[int]): integers from 0 on.
+        changes (list[str]): settings, such as "spsa.steps=50".
+        test_images (int): of the test, at most so many.
+        jobs (int): runs at a time; a script that is no notebook needs its
             ``if __name__ == "__main__":`` for more than one.
-        cache: folder of finished runs, which are not run again.
-        dask: address of a scheduler, or a cluster.Cluster with its TLS files.
-        curves: one row a step.
-        progress: None, or called with (done, total) after every new run.
+        cache (str): folder of finished runs, which are not run again.
+        dask (str): address of a scheduler, or a cluster.Cluster with its TLS files.
+        curves (bool): one row a step.
+        progress (function): None, or called with (done, total) after every new run.
 
     A run that fails has its sentence in the column ``error``; the others go on. ValueError: an
     unknown recipe, corruption or setting, or files that do not fit; ImportError: no pandas.

@@ -28,11 +28,11 @@ function chart(svg, data, kind, unit) {
   const series = data.series.filter((s) => s[kind].length);
   const points = series.flatMap((s) => s[kind]);
   const lastX = Math.max(1, ...points.map((p) => p[0]), ...data.stages.map((s) => s.end));
-  const mostY = kind === "accuracy" ? 100 : Math.max(0.1, ...points.map((p) => p[1])) * 1.05;
+  const top = kind === "accuracy" ? 100 : Math.max(0.1, ...points.map((p) => p[1])) * 1.05;
   const values = points.map((p) => p[1]);
-  const leastY = kind === "accuracy" ? Math.max(0, Math.floor(Math.min(...values, 90) / 10 - 1) * 10) : 0;
+  const floor = kind === "accuracy" ? Math.max(0, Math.floor(Math.min(...values, 90) / 10 - 1) * 10) : 0;
   const x = (value) => LEFT + (value / lastX) * (WIDTH - LEFT - RIGHT);
-  const y = (value) => HEIGHT - BOTTOM - (value - leastY) / (mostY - leastY) * (HEIGHT - TOP - BOTTOM);
+  const y = (value) => HEIGHT - BOTTOM - (value - floor) / (top - floor) * (HEIGHT - TOP - BOTTOM);
   const names = [];
   data.stages.forEach((stage, i) => {
     const from = x(stage.begin - 1), width = x(stage.end) - from;
@@ -40,7 +40,7 @@ function chart(svg, data, kind, unit) {
       class: stage.kept === false ? "back" : i % 2 ? "even" : "odd"}, svg);
     names.push([stage.kind, from, width]);
   });
-  for (const value of ticks(leastY, mostY)) {
+  for (const value of ticks(floor, top)) {
     element("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value), class: "grid"}, svg);
     element("text", {x: LEFT - 6, y: y(value) + 4, "text-anchor": "end"}, svg, value);
   }
