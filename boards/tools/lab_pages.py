@@ -19,7 +19,8 @@ import generated  # noqa: E402
 from microzo_host.labs import folder, sheets  # noqa: E402
 
 BETWEEN = "\x1e"  # between the outputs of two blocks
-PART = re.compile(r"(<!-- output: begin -->\n).*?(<!-- output: end -->)", re.S)
+BEGIN, END = "<!-- output: begin -->\n", "<!-- output: end -->"
+PART = re.compile(f"{BEGIN}.*?{END}", re.S)
 
 
 def marked(codes):
@@ -68,8 +69,10 @@ def pages(where, which=None):
     texts = {}
     for page in which or sheets.sheets():
         path = solution(page)
+        before, _, rest = path.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
         part = shown(on_cpython(page, where))
-        texts[path] = PART.sub(lambda m: f"{m[1]}\n{part}\n{m[2]}", path.read_text())
+        texts[path] = f"{before}{BEGIN}\n{part}\n{END}{after}"
     return texts
 
 

@@ -138,7 +138,12 @@ def missing(folder, root, target, python):
 def _needs(path, environ, extra):
     """Requirements of a wheel, with an extra or ""."""
     with zipfile.ZipFile(path) as archive:
-        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        # A wheel may carry others inside: its own is at the top.
+        (name,) = (
+            n
+            for n in archive.namelist()
+            if n.endswith(".dist-info/METADATA") and n.count("/") == 1
+        )
         message = email.message_from_bytes(archive.read(name))
     for text in message.get_all("Requires-Dist", []):
         need = requirements.Requirement(text)
