@@ -28,23 +28,28 @@ def marked(codes):
     return "\n".join(f"{code}\nprint({BETWEEN!r})" for code in codes)
 
 
-def outputs(printed):
+def outputs(text):
     """What each block printed, without what differs from run to run."""
-    text = re.sub(r"\d[\d.e-]* s/step eta \d+ s", "... s/step", printed.replace("\r", ""))
+    text = re.sub(r"\d[\d.e-]* s/step eta \d+ s", "... s/step", text.replace("\r", ""))
     lines = [line.rstrip(" ") for line in text.split("\n")]
     return [part.strip("\n") for part in "\n".join(lines).split(BETWEEN)[:-1]]
 
 
-def on_cpython(page, where):
-    """Outputs of the blocks of a sheet, run on CPython in a folder of the labs."""
+def printed(name, codes, where):
+    """Outputs of blocks of code, run on CPython in a folder of the labs."""
     paths = os.pathsep.join([*(str(ROOT / name) for name in ("device", "host_tools")), str(where)])
     done = subprocess.run(
-        [sys.executable, "-c", marked(sheets.blocks(page))], cwd=where,
+        [sys.executable, "-c", marked(codes)], cwd=where,
         env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     if done.returncode:
-        raise RuntimeError(f"{page.name}: {done.stdout[-2000:]}{done.stderr}")
+        raise RuntimeError(f"{name}: {done.stdout[-2000:]}{done.stderr}")
     return outputs(done.stdout)
+
+
+def on_cpython(page, where):
+    """Outputs of the blocks of a sheet."""
+    return printed(page.name, sheets.blocks(page), where)
 
 
 def solution(page):

@@ -64,6 +64,8 @@ def test_wheels_of_other_systems_and_pythons_do_not_count(tmp_path):
     assert missing(tmp_path, "macos", "c", "3.13") == []
     assert missing(tmp_path, "macos-intel", "c") == ["c"]
     assert missing(tmp_path, "linux", "d", "3.14") == []
+    wheel(tmp_path, "e", "py2.py3-none-manylinux1_x86_64")
+    assert missing(tmp_path, "linux", "e") == [] and missing(tmp_path, "macos", "e") == ["e"]
 
 
 def test_a_portable_wheel_has_everything_but_the_kernels(tmp_path):

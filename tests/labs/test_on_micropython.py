@@ -3,6 +3,7 @@
 It prints there what it prints on CPython.
 """
 
+import functools
 import pathlib
 import re
 
@@ -21,14 +22,14 @@ OTHER = re.compile(r"^(free bytes|cache, if there is room|microzo: warning).*$",
 every = pytest.mark.parametrize("page", SHEETS, ids=lambda page: page.stem)
 
 
-@pytest.fixture
-def here(small, monkeypatch):
+@pytest.fixture(scope="session")
+def here(small):
     """here(page): what the blocks for a board print on CPython, one after the other."""
 
+    @functools.cache
     def run(page):
         codes = [shortened(code) for code in sheets.blocks(page)]
-        monkeypatch.setattr(lab_pages.sheets, "blocks", lambda page: codes)
-        texts = lab_pages.on_cpython(page, small)
+        texts = lab_pages.printed(page.name, codes, small)
         return [t for code, t in zip(codes, texts) if not code.startswith(sheets.PC_ONLY)]
 
     return run
