@@ -19,7 +19,8 @@ import generated  # noqa: E402
 from microzo_host.labs import folder, sheets  # noqa: E402
 
 BETWEEN = "\x1e"  # between the outputs of two blocks
-PART = re.compile(r"(<!-- output: begin -->\n).*?(<!-- output: end -->)", re.S)
+BEGIN, END = "<!-- output: begin -->\n", "<!-- output: end -->"
+PART = re.compile(f"{BEGIN}.*?{END}", re.S)
 
 
 def marked(codes):
@@ -27,23 +28,28 @@ def marked(codes):
     return "\n".join(f"{code}\nprint({BETWEEN!r})" for code in codes)
 
 
-def outputs(printed):
+def outputs(text):
     """What each block printed, without what differs from run to run."""
-    text = re.sub(r"\d[\d.e-]* s/step eta \d+ s", "... s/step", printed.replace("\r", ""))
+    text = re.sub(r"\d[\d.e-]* s/step eta \d+ s", "... s/step", text.replace("\r", ""))
     lines = [line.rstrip(" ") for line in text.split("\n")]
     return [part.strip("\n") for part in "\n".join(lines).split(BETWEEN)[:-1]]
 
 
-def on_cpython(page, where):
-    """Outputs of the blocks of a sheet, run on CPython in a folder of the labs."""
+def printed(name, codes, where):
+    """Outputs of blocks of code, run on CPython in a folder of the labs."""
     paths = os.pathsep.join([*(str(ROOT / name) for name in ("device", "host_tools")), str(where)])
     done = subprocess.run(
-        [sys.executable, "-c", marked(sheets.blocks(page))], cwd=where,
+        [sys.executable, "-c", marked(codes)], cwd=where,
         env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     if done.returncode:
-        raise RuntimeError(f"{page.name}: {done.stdout[-2000:]}{done.stderr}")
+        raise RuntimeError(f"{name}: {done.stdout[-2000:]}{done.stderr}")
     return outputs(done.stdout)
+
+
+def on_cpython(page, where):
+    """Outputs of the blocks of a sheet."""
+    return printed(page.name, sheets.blocks(page), where)
 
 
 def solution(page):
@@ -68,8 +74,10 @@ def pages(where, which=None):
     texts = {}
     for page in which or sheets.sheets():
         path = solution(page)
+        before, _, rest = path.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
         part = shown(on_cpython(page, where))
-        texts[path] = PART.sub(lambda m, part=part: f"{m[1]}\n{part}\n{m[2]}", path.read_text())
+        texts[path] = f"{before}{BEGIN}\n{part}\n{END}{after}"
     return texts
 
 

@@ -84,12 +84,13 @@ CORES = {
 TICKS_PER_INSTRUCTION = CORES["m4"].ticks_per_instruction
 
 _PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None  # commands load everywhere
 _running = set()
 
 
 def _die_with_parent():
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @atexit.register

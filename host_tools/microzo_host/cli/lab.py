@@ -24,5 +24,5 @@ def command(folder, teacher, no_open):
     written = labs.make(folder, teacher)
     click.echo(f"{folder}: {len(written)} new files; the sheets are 1-*.ipynb to 6-*.ipynb")
     if not no_open:
-        command = [sys.executable, "-m", "jupyterlab", "README.md"]
+        command = [sys.executable, "-m", "jupyterlab"]
         sys.exit(subprocess.call(command, cwd=folder))

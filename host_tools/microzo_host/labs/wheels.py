@@ -15,6 +15,7 @@ import zipfile
 from packaging import markers, requirements, tags, utils
 
 KERNELS = "_native"  # in the name of the file with the C kernels
+OLD = (2014, 2010, 1)  # other names of manylinux_2_17, 2_12 and 2_5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +34,7 @@ TARGETS = {
     "macos": Target(("macosx_13_0_arm64",), "posix", "darwin", "Darwin", "arm64"),
     "macos-intel": Target(("macosx_13_0_x86_64",), "posix", "darwin", "Darwin", "x86_64"),
     "linux": Target(
-        (*(f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)), "manylinux2014_x86_64"),
+        tuple(f"manylinux{n}_x86_64" for n in (*(f"_2_{k}" for k in range(28, 4, -1)), *OLD)),
         "posix", "linux", "Linux", "x86_64",
     ),
 }  # fmt: skip
@@ -138,7 +139,12 @@ def missing(folder, root, target, python):
 def _needs(path, environ, extra):
     """Requirements of a wheel, with an extra or ""."""
     with zipfile.ZipFile(path) as archive:
-        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        # A wheel may carry others inside: its own is at the top.
+        (name,) = (
+            n
+            for n in archive.namelist()
+            if n.endswith(".dist-info/METADATA") and n.count("/") == 1
+        )
         message = email.message_from_bytes(archive.read(name))
     for text in message.get_all("Requires-Dist", []):
         need = requirements.Requirement(text)
