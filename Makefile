@@ -204,6 +204,7 @@ study: study-packages host-lib fashion ## The whole study, hours; goes on where 
 bench: build test-packages ## Figures of speed and memory
 	@$(PY) tests/bench/run.py
 	@$(PY) tests/bench/models.py
+	@$(PY) tests/bench/host_speed.py
 
 # Checkouts of other libraries, each may be left out; none is fetched.
 bench-peers: build packages-rv32 ## The kernels beside CMSIS_NN_DIR, MURISCV_NN_DIR, TINYMAIX_DIR

@@ -11,7 +11,6 @@ FIRMWARE = Path(__file__).resolve().parent / "firmware"
 LISTS = (
     "MICROZO_KERNELS",
     "MICROZO_HOT",
-    "MICROZO_HOT_RV32",
     "MICROZO_HOT_FLAGS",
     "MICROZO_THUMB2_FLAGS",
 )
@@ -37,10 +36,9 @@ def kernel_objects(core, out, portable=False):
     hot_flags = lists["MICROZO_HOT_FLAGS"]
     if core.thumb2:
         hot_flags += lists["MICROZO_THUMB2_FLAGS"]
-    hot = lists["MICROZO_HOT"] + (lists["MICROZO_HOT_RV32"] if core.target == "rv32" else [])
     objects = []
     for name in lists["MICROZO_KERNELS"]:
-        tune = hot_flags if name[:-2] in hot else ["-Os"]
+        tune = hot_flags if name[:-2] in lists["MICROZO_HOT"] else ["-Os"]
         objects.append(compile_file(core, compiler, tune, KERNELS / name, out))
     if core.target == "xtensa":
         runtime = KERNELS.parent / "xtensa_runtime.c"

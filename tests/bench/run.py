@@ -1,6 +1,6 @@
 """Instruction counts of the kernels on emulated cores: `make bench`.
 
-Writes build/bench/kernels.json and build/bench/step.json and prints both as tables.
+Writes build/bench/kernels.json, step.json and default.json and prints them as tables.
 """
 
 import argparse
@@ -78,6 +78,20 @@ def print_steps(steps):
     table("from its last convolution on", lines, late)
 
 
+def print_default(parts):
+    """A line for each part of the recipe `default`."""
+    total = sum(parts.values())
+    lines = [(part, {"instructions, M": f"{n / 1e6:,.0f}"}) for part, n in parts.items()]
+    mark = "!" if total > goals.DEFAULT else "<"
+    cells = {
+        "instructions, M": f"{total / 1e6:,.0f}",
+        "target, M": f"{mark} {goals.DEFAULT / 1e6:,.0f}",
+    }
+    table(
+        "`default`, demo network, m4", [*lines, ("total", cells)], ("instructions, M", "target, M")
+    )
+
+
 def main():
     """Counts, writes, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -110,6 +124,11 @@ def main():
         for share in (0, 1):
             step = demo_step.measure(args.out / "demo", "last1", {"share": share}, warm=5)
             steps.append(figures.dense_step(step, share))
+        import default_run
+
+        parts = default_run.measure(args.out / "demo")
+        (args.out / "default.json").write_text(json.dumps(parts, indent=1) + "\n")
+        print_default(parts)
     for file, data in (("kernels.json", rows), ("step.json", steps)):
         (args.out / file).write_text(json.dumps(data, indent=1) + "\n")
     print_kernels(rows, names)

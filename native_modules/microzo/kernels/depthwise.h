@@ -24,7 +24,7 @@ typedef struct {
     // What follows differs between the two functions.
     union {
         struct {
-            const void *rows[3]; // expanded
+            uint8_t *rows[3]; // expanded
             int32_t move; // bytes of them between positions
         } ring;
         struct {

@@ -142,68 +142,66 @@ static bool pack_quad(const mz_pack_t *pack, int32_t c, int16_t *w, mz_channel_t
     return fast;
 }
 
-// Runs the positions out..end; those of a quad that is not fast one by one, from ox on.
-static void positions(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t ox, int8_t *out,
-    int32_t n, const mz_channel_t *channels) {
-    const mz_layer_t *l = view->layer;
-    bool three = is_three(l);
-    dw->out = channels == NULL ? out : NULL;
-    dw->out_end = out + n * l->out_c;
-    if (three) {
-        mz_dw_ring(dw);
-    } else {
-#if MZ_DSP
-        mz_dw_direct(dw);
-#endif
+static inline void clamp_row(const mz_layer_t *l, int8_t *out, const int8_t *end) {
+    for (; (l->act_min > -128 || l->act_max < 127) && out != end; out += l->out_c) {
+        mz_clamp(l, out, 4);
     }
-    if (channels != NULL) {
-        int32_t c = (int32_t)(out - l->out) % l->out_c;
-        mz_output(view, oy * l->out_w + ox, c, 4, channels, dw->raw);
-    } else if (l->act_min > -128 || l->act_max < 127) {
-        for (; out != dw->out_end; out += l->out_c) {
-            mz_clamp(l, out, 4);
+}
+
+// Positions of a quad that is not fast, one by one.
+static MZ_RARE void ring_slowly(const mz_view_t *view, mz_dw_t *dw, int32_t p, int32_t c,
+    const mz_channel_t *channels) {
+    dw->out = NULL;
+    for (int32_t n = view->layer->out_w; n > 0; --n, ++p) {
+        mz_dw_ring(dw);
+        mz_output(view, p, c, 4, channels, dw->raw);
+        for (int32_t i = 0; i < 3; ++i) {
+            dw->from.ring.rows[i] += dw->from.ring.move;
         }
     }
 }
 
-// A row of 3x3 windows from three expanded rows, the oldest first; input rows below `next`
-// have been expanded.
-static int32_t ring_row(const mz_view_t *view, mz_dw_t *dw, uint8_t **rows, int32_t oy, int32_t c,
-    int32_t next, const mz_channel_t *channels) {
+// 3x3 windows from three rows of expanded cells in the scratch, the oldest first.
+static void ring(const mz_view_t *view, mz_dw_t *dw, int32_t c, uint8_t *rows, const mz_channel_t *channels) {
     const mz_layer_t *l = view->layer;
-    int32_t row = oy * l->s_h;
-    int8_t *out = l->out + oy * l->out_w * l->out_c + c;
-    for (next = mz_max(next, row); next < row + 3; ++next) {
-        int32_t iy = next - l->p_t;
-        uint8_t *oldest = rows[0];
-        uint8_t *to = oldest + 8 * l->p_l;
-        rows[0] = rows[1];
-        rows[1] = rows[2];
-        rows[2] = oldest;
-        if (mz_within(iy, 0, l->in_h - 1)) {
-            mz_dw_expand(l->in + iy * l->in_w * l->in_c + c, l->in_c, l->in_w, l->in_zp, to);
-        } else {
+    int32_t pitch = 8 * (l->in_w + l->p_l + l->p_r);
+    uint8_t *first = rows;
+    uint8_t *second = first + pitch;
+    uint8_t *third = second + pitch;
+    int8_t *out = l->out + c;
+    int32_t iy = -l->p_t; // the next input row
+    for (int32_t oy = 0, end = iy + 3; oy < l->out_h; ++oy, end += l->s_h) {
+        for (iy = mz_max(iy, end - 3); iy < end; ++iy) {
+            uint8_t *to = first + 8 * l->p_l;
+            uint8_t *oldest = first;
+            first = second;
+            second = third;
+            third = oldest;
+            if ((uint32_t)iy < (uint32_t)l->in_h) {
+                mz_dw_expand(l->in + iy * l->in_w * l->in_c + c, l->in_c, l->in_w, l->in_zp, to);
+                continue;
+            }
             int32_t *zeros = (int32_t *)(void *)to;
             for (int32_t i = 0; i < 2 * l->in_w; ++i) {
                 zeros[i] = 0;
             }
         }
-    }
-    for (int32_t i = 0; i < 3; ++i) {
-        dw->from.ring.rows[i] = rows[i];
-    }
-    if (channels == NULL) {
-        positions(view, dw, oy, 0, out, l->out_w, NULL);
-        return next;
-    }
-    for (int32_t ox = 0; ox < l->out_w; ++ox) {
-        positions(view, dw, oy, ox, out + ox * l->out_c, 1, channels);
-        for (int32_t i = 0; i < 3; ++i) {
-            dw->from.ring.rows[i] = (const uint8_t *)dw->from.ring.rows[i] + 8 * l->s_w;
+        dw->from.ring.rows[0] = first;
+        dw->from.ring.rows[1] = second;
+        dw->from.ring.rows[2] = third;
+        if (channels != NULL) {
+            ring_slowly(view, dw, oy * l->out_w, c, channels);
+            continue;
         }
+        dw->out = out;
+        dw->out_end = out + l->out_w * l->out_c;
+        mz_dw_ring(dw);
+        clamp_row(l, out, dw->out_end);
+        out += l->out_w * l->out_c;
     }
-    return next;
 }
+
+#if MZ_DSP
 
 // A row of windows of any size, clipped to the image.
 static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c,
@@ -235,10 +233,19 @@ static void direct_row(const mz_view_t *view, mz_dw_t *dw, int32_t oy, int32_t c
         dw->from.direct.cols = cols;
         dw->from.direct.w_skip = 8 * (l->k_w - cols);
         dw->from.direct.x_move = l->s_w * l->in_c - (rows - 1) * dw->from.direct.x_row;
-        positions(view, dw, oy, ox, out, n, channels);
+        dw->out = channels == NULL ? out : NULL;
+        dw->out_end = out + n * l->out_c;
+        mz_dw_direct(dw);
+        if (channels == NULL) {
+            clamp_row(l, out, dw->out_end);
+        } else {
+            mz_output(view, oy * l->out_w + ox, c, 4, channels, dw->raw);
+        }
         rows = wy.hi - wy.lo;
     }
 }
+
+#endif
 
 static void quads(const mz_view_t *view) {
     const mz_layer_t *l = view->layer;
@@ -249,10 +256,6 @@ static void quads(const mz_view_t *view) {
     mz_dw_t dw;
     int16_t *w = (int16_t *)l->scratch;
     bool three = is_three(l);
-    uint8_t *rows[3];
-    for (int32_t i = 0; i < 3; ++i) {
-        rows[i] = l->scratch + 32 * l->k + 8 * i * (l->in_w + l->p_l + l->p_r);
-    }
     mz_pack_open(&pack, view);
     dw.quad = &quad;
     dw.w = w;
@@ -272,16 +275,16 @@ static void quads(const mz_view_t *view) {
     }
     for (int32_t c = 0; c < l->out_c; c += 4) {
         const mz_channel_t *slow = pack_quad(&pack, c, w, channels, &quad) ? NULL : channels;
-        int32_t next = 0;
         for (int32_t i = 0; i < 4; ++i) {
             w[4 * l->k + i] = 0;
         }
-        for (int32_t oy = 0; oy < l->out_h; ++oy) {
-            if (three) {
-                next = ring_row(view, &dw, rows, oy, c, next, slow);
-            } else {
-                direct_row(view, &dw, oy, c, slow);
-            }
+        if (three) {
+            ring(view, &dw, c, l->scratch + 32 * l->k, slow);
+        }
+        for (int32_t oy = 0; !three && oy < l->out_h; ++oy) {
+#if MZ_DSP
+            direct_row(view, &dw, oy, c, slow);
+#endif
         }
     }
 }

@@ -1,5 +1,4 @@
 #include "gradient.h"
-#include "pack.h"
 #include "update.h"
 #include "wgrad.h"
 #include "window.h"
@@ -9,14 +8,10 @@ void mz_accumulate(int32_t *g, int64_t v) {
     *g = mz_clip(sum + v, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
 }
 
-static int32_t error_q8(int32_t err) {
-    return (int32_t)(((int64_t)err + 64) >> 7);
-}
-
 void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
     int32_t *bias = grad + l->out_c * l->k;
     for (int32_t c = 0; c < l->out_c; ++c, grad += l->k) {
-        int32_t e = error_q8(err[c]);
+        int32_t e = mz_error_q8(err[c]);
         if (mz_within(e, -MZ_WGRAD_ROW_MOST, MZ_WGRAD_ROW_MOST)) {
             mz_wgrad_row(l, e, grad);
         } else {
@@ -26,15 +21,6 @@ void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
         }
         mz_accumulate(bias++, (int64_t)e * 64);
     }
-}
-
-// The error of head input k, limited so that a channel's sums stay below 2^30.
-static int32_t input_error(const mz_layer_t *head, const int32_t *err, int32_t k, int32_t limit) {
-    int64_t sum = 0;
-    for (int32_t c = 0; c < head->out_c; ++c) {
-        sum += (int64_t)mz_plain_weight(head, c * head->k + k) * error_q8(err[c]);
-    }
-    return mz_clip(mz_rsh(sum, 4), -limit, limit);
 }
 
 void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_layer_t *pool,
@@ -52,7 +38,9 @@ void mz_tail_gradient(const mz_layer_t *l, const mz_layer_t *gate, const mz_laye
     for (int32_t c = 0; c < l->out_c; ++c) {
         mz_wgrad_begin(&wgrad, c, grad);
         for (int32_t cell = 0; cell < cells_h * cells_w; ++cell) {
-            int32_t df = input_error(head, err, cell * l->out_c + c, limit);
+            // Limited so that a channel's sums stay below 2^30.
+            int64_t error = mz_wgrad_input_error(head, err, cell * l->out_c + c);
+            int32_t df = mz_clip(mz_rsh(error, 4), -limit, limit);
             if (df != 0) {
                 mz_cell_t place = {cell / cells_w * cell_h, cell % cells_w * cell_w, cell_h, cell_w};
                 mz_wgrad_put_cell(&wgrad, gate, c, place, df);

@@ -3,6 +3,7 @@
 #include "wgrad.h"
 #include "arch/arch.h"
 #include "gradient.h"
+#include "pack.h"
 #include "update.h"
 #if MZ_DSP
 #include "arch/dsp.h"
@@ -296,6 +297,22 @@ static void saturate(int32_t *g, int32_t n) {
     for (; (int32_t)seen < 0 && g != end; ++g) {
         *g = mz_sat(*g, -MZ_GRADIENT_LIMIT, MZ_GRADIENT_LIMIT);
     }
+}
+
+MZ_BUSY int64_t mz_wgrad_input_error(const mz_layer_t *head, const int32_t *err, int32_t k) {
+    const int16_t *master = head->master;
+    const int32_t *end = err + head->out_c;
+    int64_t sum = 0;
+    if (master != NULL) {
+        for (master += k; err != end; master += head->k) {
+            sum += (int64_t)mz_round_master(*master) * mz_error_q8(*err++);
+        }
+        return sum;
+    }
+    for (const int8_t *w = head->weights + k; err != end; w += head->k) {
+        sum += (int64_t)*w * mz_error_q8(*err++);
+    }
+    return sum;
 }
 
 void mz_wgrad_row(const mz_layer_t *l, int32_t h, int32_t *row) {

@@ -43,6 +43,13 @@ void mz_wgrad_flush(mz_wgrad_t *wgrad);
 // Ends it: the sums, below 2^30 by the caller's limit of h, are complete, and the gradient saturates.
 void mz_wgrad_end(mz_wgrad_t *wgrad, int32_t c, int32_t *grad);
 
+// A Q15 error in Q8, rounded half up; in 32 bits, so the last bit that leaves is the rounding.
+static inline int32_t mz_error_q8(int32_t err) {
+    return (err >> 7) + (err >> 6 & 1);
+}
+
+// The error of input k of a dense layer: its column of weights times the errors of the outputs, Q8.
+int64_t mz_wgrad_input_error(const mz_layer_t *head, const int32_t *err, int32_t k);
 // Adds h * (x - zero point) of a dense layer's input to a row of its gradient, saturated.
 #define MZ_WGRAD_ROW_MOST ((1 << 30) / 255)
 void mz_wgrad_row(const mz_layer_t *layer, int32_t h, int32_t *row);
