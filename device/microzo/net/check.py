@@ -210,7 +210,9 @@ def _validate_weights(plan, o, who, within):
     if plan[o + L.FLAGS] & L.EMIT_LOGITS:
         parts += [(L.L_OFF, 4 * channels), (L.LS_OFF, channels)]
     if plan[o + L.STAT_OFF] != -1:
-        parts.append((L.STAT_OFF, 8 * channels))
+        colored = plan[L.NET_FLAGS] & L.HAS_COLORS and plan[o + L.KIND] == L.CONV
+        roots = channels * (channels + 1) if colored and channels <= 64 else 0
+        parts.append((L.STAT_OFF, 8 * channels + roots))
     for word, length in parts:
         if plan[o + word] < 0 or plan[o + word] % 4 or plan[o + word] + length > plan[L.BLOB_LEN]:
             _refuse("%s: word %d points outside the data or is no multiple of 4" % (who, word))
