@@ -43,7 +43,8 @@ def kernels(monkeypatch):
 
 def before_statistics(spec, samples):
     """Passes of realign end at the operator that is measured, not at the logits."""
-    return samples * len(spec["ops"]) if spec.get("realigns") else 0
+    measured = spec.get("mixed", []) + spec["ops"]
+    return samples * len(measured) if spec.get("realigns") else 0
 
 
 @pytest.mark.parametrize("variant", runs.sampled(declared.everything(), 60))

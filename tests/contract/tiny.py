@@ -7,8 +7,8 @@ import networks
 import numpy as np
 
 import microzo
+from microzo_host.model import colors, quantize
 from microzo_host.model import file as modelfile
-from microzo_host.model import quantize
 from microzo_host.model.network import Layer, Network
 
 SHAPE = (6, 6, 1)
@@ -34,7 +34,9 @@ def write(folder, *channels):
     """Model file, x.npy and y.npy in a folder; their names. channels: of the network."""
     folder = pathlib.Path(folder)
     images = networks.images(60, SHAPE, 6)
-    modelfile.write(folder / "tiny.safetensors", quantize.quantize(network(*channels), images))
+    quantized = quantize.quantize(network(*channels), images)
+    colors.store(quantized, images)
+    modelfile.write(folder / "tiny.safetensors", quantized)
     model = microzo.load(str(folder / "tiny.safetensors"))
     x = images[:20]
     y = np.array([model.predict(image.tobytes()) for image in x], np.uint8)

@@ -76,6 +76,13 @@ case("refilter-singular", "refilter", "residual", patches=2, ridge=20, guard="",
 case("refilter-no-labels", "refilter", labels=False, board=True)
 case("refilter-no-labels-unguarded", "refilter", labels=False, guard="")
 
+# recolor
+case("recolor", "recolor", "colored", samples=32, board=True, layers="auto")
+case("recolor-settings", "recolor", "colored", places=7, shrink=150, guard="")
+case("recolor-few", "recolor", "colored", samples=3, places=1, shrink=1, guard="")
+case("recolor-no-labels", "recolor", "colored", labels=False)
+case("recolor-cut", "recolor", "colored", samples=20, guard="", cut=12)
+
 # exact gradients
 case("head-momentum", "head", "residual", epochs=4, decay=1, head_shift=-1, guard="")
 case("head-no-momentum", "head", epochs=4, decay=0, head_shift=3, guard="")

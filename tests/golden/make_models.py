@@ -10,8 +10,8 @@ import sys
 import numpy as np
 
 from microzo_host.demo import prepare
+from microzo_host.model import colors, quantize
 from microzo_host.model import file as modelfile
-from microzo_host.model import quantize
 from microzo_host.model.network import Layer, Network, forward
 
 FOLDER = pathlib.Path(__file__).parent
@@ -66,6 +66,15 @@ def residual(path):
     ]  # fmt: skip
     net = Network((12, 10, 2), layers, "residual")
     finish(path, net, blocks(rng, 12, 10, 3, 2), 3, 0)
+
+
+def colored(path):
+    """The residual network with roots of clean correlations."""
+    residual(path)
+    model = modelfile.read(path)
+    rng = np.random.Generator(np.random.PCG64(10))
+    colors.store(model, blocks(rng, 12, 10, 3, 2))
+    modelfile.write(path, model)
 
 
 def clamped(path):

@@ -23,6 +23,7 @@ BAD_INTS = {
     ("assign", 2): (-1, 5, 2),
     ("patch_sums", 2): (-1, 1 << 30), ("patch_sums", 3): (-1, 1 << 28),
     ("patch_sums", 4): (-1, 1 << 16),
+    ("color_mix", 2): (-1, 5, 2, 4),
     ("head_grad", 4): (-1, 5, 0, 1),
     ("tail_grad", 4): (-1, 5, 0, 1, 2, 4), ("tail_grad", 5): (-1, 5, 0, 1, 2, 3),
     ("node_grad", 2): (-1, 5, 2), ("node_grad", 3): (-1, 32),
@@ -60,6 +61,14 @@ BAD_PARAMS = {
         6: (-1, 32),
         7: (-1, 32768),
     },
+    "color_sums": {
+        0: (-1, 2, 4, 5),
+        1: (-1, 1 << 30),
+        2: (-1, 1 << 28),
+        3: (-1, 1 << 16),
+        4: (-1, 32),
+    },
+    "color_map": {0: (-1, 2, 4, 5), 1: (0, -1, (1 << 20) + 1), 2: (0, -1, 257)},
     "update": {0: (-1, 6), 1: (-1, 6), 2: (-1, 8), 3: (-1, 65, 3), 4: (-1, 32)},
 }
 BAD_PAIRS = (
@@ -155,6 +164,11 @@ def base_cases(rng):
     )
     yield Case("assign", [plan, state, 3, vals])
     yield Case("patch_sums", [plan, arena, 5, 6, 7, Buf(bytes(4 * 18)), Buf(bytes(4 * 171))])
+    color = Buf(struct.pack("<3q", 9, -18, 0)), Buf(struct.pack("<6q", 90, 9, 180, 0, 8, 70))
+    yield Case("color_sums", [*nets, casegen.ints((3, 5, 6, 2, 4)), *color])
+    room = Buf(bytes(108)), Buf(bytes(18))
+    yield Case("color_map", [plan, blob, casegen.ints((3, 9, 26)), *color, *room])
+    yield Case("color_mix", [plan, state, 3, Buf(struct.pack("<9h", *range(-4, 5)))])
     yield Case("head_grad", [*nets, 4, err, Buf(bytes(4 * channels * (k + 1)))])
     yield Case("tail_grad", [*nets, 3, 4, err, Buf(bytes(4 * 3 * (conv_k + 1)))])
     nodes = casegen.ints((3, 5, 3, 1, 16, 256, 9, 512))
@@ -175,7 +189,8 @@ OUTPUTS = {
     "input": (2,), "forward": (2, 3), "loss": (3,), "probe": (2, 3, 5), "update": (2, 3),
     "init_state": (2,),
     "stats": (2, 3, 6), "stats_finish": (3,), "realign": (6,), "assign": (1,),
-    "patch_sums": (1, 5, 6), "head_grad": (2, 3, 6),
+    "patch_sums": (1, 5, 6), "color_sums": (5, 6), "color_map": (5, 6), "color_mix": (1,),
+    "head_grad": (2, 3, 6),
     "node": (2, 3, 5, 6, 7), "node_grad": (1, 4, 5),
     "tail_grad": (2, 3, 7), "apply_grad": (1, 5), "export_weights": (3,), "signs": (4,),
     "shuffle": (1,), "seal": (0,),
@@ -186,6 +201,7 @@ UNUSED = {
     ("update", 1),
     ("update", 3),
     ("stats", 1),
+    ("color_sums", 1),
     ("head_grad", 1),
     ("head_grad", 2),
     ("tail_grad", 1),
@@ -199,6 +215,7 @@ ALIGNED = {
     "stats_finish": (2, 3), "realign": (1, 4, 6), "assign": (1, 3), "head_grad": (5, 6),
     "patch_sums": (0, 1, 5, 6), "tail_grad": (6, 7), "node": (0, 4, 6, 7),
     "node_grad": (0, 1, 4, 5),
+    "color_sums": (4, 5, 6), "color_map": (2, 3, 4, 5, 6), "color_mix": (1, 3),
     "apply_grad": (1, 5), "export_weights": (0, 1), "shuffle": (1,), "requant": (0, 3),
     "init_state": (0, 1, 2),
 }  # fmt: skip
@@ -281,9 +298,14 @@ def spoilt_words(cases):
     for name, words in BAD_PARAMS.items():
         for word, values in words.items():
             for value in values:
-                yield cases[name].replaced(4, put(cases[name].args[4], word, value))
+                at = 2 if name == "color_map" else 4
+                yield cases[name].replaced(at, put(cases[name].args[at], word, value))
     for word, value in BAD_PAIRS:
         yield cases["update"].replaced(5, put(cases["update"].args[5], word, value))
+    for at, word in ((3, 0), (4, 0)):  # a mean and a product beyond those of nine values
+        large = bytearray(cases["color_map"].args[at].data)
+        struct.pack_into("<q", large, 8 * word, (9 << 40) + 1)
+        yield cases["color_map"].replaced(at, Buf(bytes(large)))
     for word, value in ((0, 30001), (2, -30001), (3, 1), (5, -1), (6, 31), (8, -32)):
         yield cases["assign"].replaced(3, put(cases["assign"].args[3], word, value))
     for name in ("forward", "probe"):

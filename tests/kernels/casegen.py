@@ -19,6 +19,11 @@ def ints(values, kind=GUARDED, **more):
     return Buf(struct.pack(f"<{len(values)}i", *values), kind, **more)
 
 
+def longs(values):
+    values = list(values)
+    return Buf(struct.pack(f"<{len(values)}q", *values))
+
+
 def readable(rng, data):
     """A buffer for reading, in one of the shapes a user has."""
     return Buf(bytes(data), rng.choice((GUARDED, GUARDED, READ_ONLY, BYTEARRAY)))
@@ -255,6 +260,60 @@ class NetCases:
             "patch_sums", [args[0], args[3], *where, rng.choice((0, 1, 2, 9)), sums, products]
         )
 
+    def pick_colored(self, *words):
+        plan = self.plan
+        return self.pick(
+            lambda o: (
+                plan[o + L.KIND] == L.CONV
+                and plan[o + L.OUT_C] <= 64
+                and all(plan[o + w] >= 0 for w in words)
+            )
+        )
+
+    def color_sums(self):
+        rng, i = self.rng, self.pick_colored()
+        if i is None:
+            return None
+        c = self.plan[L.op_base(i) + L.OUT_C]
+        top = rng.choice((1000, (1 << 63) - 1))
+        sums, products = (
+            longs(rng.randint(-top, top) for _ in range(n)) for n in (c, c * (c + 1) // 2)
+        )
+        sample = rng.choice((0, 1, (1 << 28) - 1, rng.randrange(1 << 28)))
+        params = i, seed(rng), sample, rng.choice((0, 1, 2, 9)), rng.choice((0, 0, 3, 9, 31))
+        args = [*self.net_args(L.ARENA_LEN), ints(params, rng.choice((GUARDED, "i")))]
+        return Case("color_sums", [*args, sums, products])
+
+    def color_map(self):
+        rng, plan = self.rng, self.plan
+        i = self.pick_colored(L.STAT_OFF)
+        if i is None:
+            return None
+        o = L.op_base(i)
+        c = plan[o + L.OUT_C]
+        if plan[o + L.STAT_OFF] + 8 * c + c * (c + 1) > len(self.net.blob):
+            return None
+        n = rng.choice((1, 2, 50, 1000, 1 << 20))
+        sums, products = _moments(rng, c, n)
+        params = i, n, rng.choice((1, 26, 26, 128, 256))
+        room = Buf(garbage(rng, 12 * c * c), GUARDED, region=(0, 0))
+        return Case(
+            "color_map",
+            [
+                self.plan_buf(), readable(rng, self.net.blob), ints(params), longs(sums),
+                longs(products), room, Buf(garbage(rng, 2 * c * c)),
+            ],
+        )  # fmt: skip
+
+    def color_mix(self):
+        rng, i = self.rng, self.pick_colored(L.MASTER_OFF)
+        if i is None:
+            return None
+        c = self.plan[L.op_base(i) + L.OUT_C]
+        top = rng.choice((3, 32767))
+        mapping = struct.pack(f"<{c * c}h", *(rng.randint(-top - 1, top) for _ in range(c * c)))
+        return Case("color_mix", [self.plan_buf(), Buf(self.net.state()), i, Buf(mapping)])
+
     def export_weights(self):
         i = self.pick_weighted(L.MASTER_OFF)
         if i is None:
@@ -282,7 +341,8 @@ class NetCases:
 NET_FUNCTIONS = (
     "input", "forward", "forward", "forward", "loss", "probe", "probe", "update", "init_state",
     "stats", "realign",
-    "assign", "patch_sums", "head_grad", "node", "node_grad", "apply_grad", "export_weights",
+    "assign", "patch_sums", "color_sums", "color_map", "color_mix", "head_grad",
+    "node", "node_grad", "apply_grad", "export_weights",
 )  # fmt: skip
 
 
@@ -293,6 +353,25 @@ def products(args, op, wide):
     o = net.op(op)
     weights = ops.Reading(bool(wide)).parameters(net, o)[0]
     return ops.accumulate(o, net.input(o), weights, 0)[0].tolist()
+
+
+def _moments(rng, c, n):
+    """Sums and products of n values of c channels; sometimes of no such values."""
+    if rng.random() < 0.2:
+        top = n << 20
+        return [rng.randint(-top, top - 1) for _ in range(c)], [
+            rng.randint(-top << 20, top << 20) for _ in range(c * (c + 1) // 2)
+        ]
+    top = rng.choice((3, 1000, 1 << 19))
+    common = rng.choice((0, 0, top))
+    drawn = []
+    for _ in range(min(n, 40)):
+        shared = rng.randint(-common, common)
+        drawn.append([shared + rng.randint(-top, top) for _ in range(c)])
+    drawn = [[0 if i % 7 == 3 else v for i, v in enumerate(row)] for row in drawn]
+    sums = [sum(row[i] for row in drawn) for i in range(c)]
+    products = [sum(row[i] * row[j] for row in drawn) for i in range(c) for j in range(i + 1)]
+    return sums, products
 
 
 def seed(rng):

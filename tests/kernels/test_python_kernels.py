@@ -42,4 +42,4 @@ def test_the_demo_network_fits_a_small_heap_and_loads_only_its_operators(tmp_pat
 
 
 def test_every_late_function_is_one_whatever_was_imported_before():
-    assert len(said("1M", LATE)) == 14
+    assert len(said("1M", LATE)) == 17

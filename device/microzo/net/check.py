@@ -218,7 +218,9 @@ def _arrays(plan, o):
     if plan[o + L.FLAGS] & L.EMIT_LOGITS:
         arrays += [(L.L_OFF, 4 * channels), (L.LS_OFF, channels)]
     if plan[o + L.STAT_OFF] != -1:
-        arrays.append((L.STAT_OFF, 8 * channels))
+        colored = plan[L.NET_FLAGS] & L.HAS_COLORS and plan[o + L.KIND] == L.CONV
+        roots = channels * (channels + 1) if colored and channels <= 64 else 0
+        arrays.append((L.STAT_OFF, 8 * channels + roots))
     return arrays
 
 

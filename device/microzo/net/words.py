@@ -126,6 +126,7 @@ SPREAD_C = const(8)
 
 # bits of NET_FLAGS
 HAS_STATS = const(1)
+HAS_COLORS = const(2)
 
 # bits of `what`: of a selection (arena.place_state), probe and update
 WEIGHTS = const(1)

@@ -26,6 +26,7 @@ _PMT_NODES = {"epochs": 20, "conv_shift": 9, "norm_scaling": "root"}
 RECIPES = {
     "realign": (("realign", {}),),
     "refilter": (("realign", {}), ("refilter", {})),
+    "recolor": (("realign", {}), ("refilter", {}), ("recolor", {})),
     "head": (("head", {}),),
     "tail": (("tail", {}),),
     "spsa": (("spsa", {}),),

@@ -97,7 +97,7 @@ def plain(stage):
 
 def _free_guard(spec):
     """The guard of a stage when there are no labels: realign alone goes without."""
-    return "free" if spec["guard"] == "free" or spec["kind"] == "refilter" else ""
+    return "free" if spec["guard"] == "free" or spec["kind"] in ("refilter", "recolor") else ""
 
 
 def _fitting(model, program, choices, room, double):
@@ -121,7 +121,7 @@ def _fitting(model, program, choices, room, double):
 def describe(spec):
     """A resolved stage in some words."""
     kind = spec["kind"]
-    ops = spec["ops"]
+    ops = spec.get("mixed", spec["ops"])
     if kind in ("realign", "refilter") or not ops:
         return kind
     if len(ops) == 1 and "batch" in spec:

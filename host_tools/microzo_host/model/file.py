@@ -31,7 +31,8 @@ class Op:
 
     weight int8 OHWI (dense: O, 1, 1, K), bias int32 (O,), mults int32 (O,),
     shifts int8 (O,), lmults and lshifts the same for EMIT_LOGITS, stats int32
-    (2, O): mean and sd (Q4) of the accumulators on clean data. abs_sum: abs_sum()
+    (2, O): mean and sd (Q4) of the accumulators on clean data. colors int16
+    (O(O+1)/2,): what ``colors.roots()`` gives, or None. abs_sum: abs_sum()
     of a layer with so many inputs that it must stay as it is, else 0. weight is also
     the constant operand of ADD and MUL, flat, and the table of LUT.
     """
@@ -82,6 +83,7 @@ class Op:
     lmults: np.ndarray = None
     lshifts: np.ndarray = None
     stats: np.ndarray = None
+    colors: np.ndarray = None
 
     @property
     def row(self):
@@ -151,6 +153,10 @@ def unpack(raw, path="the model file"):
     for i in range(int(plan[L.N_OPS])):
         record = plan[L.op_base(i) :][: L.OP_WORDS]
         ops.append(_read_op(record, names[i], blob))
+        if plan[L.NET_FLAGS] & L.HAS_COLORS and is_colored(ops[-1]):
+            shape = (ops[-1].out_c * (ops[-1].out_c + 1) // 2,)
+            at = int(record[L.STAT_OFF]) + ops[-1].stats.nbytes
+            ops[-1].colors = _slice(blob, at, shape, np.int16)
     model = Model(
         **head,
         table=_slice(blob, int(plan[L.TABLE_OFF]), (256,), np.int8),
@@ -168,6 +174,11 @@ def unpack(raw, path="the model file"):
 def plan(model):
     """The words of its plan, int32 (SPEC.md, section 3)."""
     return _tensors(model)[0]["plan"]
+
+
+def is_colored(op):
+    """Whether an operator has roots of correlations in a file that has any."""
+    return op.kind == L.CONV and op.stats is not None and op.out_c <= 64
 
 
 def check(model, path):
@@ -233,6 +244,8 @@ def _arrays(op):
         wanted |= {"lmults": (channels, np.int32), "lshifts": (channels, np.int8)}
     if op.stats is not None:
         wanted["stats"] = (2, op.out_c), np.int32
+    if op.colors is not None:
+        wanted["colors"] = (op.out_c * (op.out_c + 1) // 2,), np.int16
     return wanted
 
 
@@ -275,6 +288,8 @@ def _tensors(model):
         for field, word in ARRAYS.items():
             array = getattr(op, field)
             record[word] = -1 if array is None else place(f"{i}.{field}", array)
+        if op.colors is not None:  # right behind the statistics, the last of the arrays
+            place(f"{i}.colors", op.colors)
         record[list(STATE)] = -1
     if model.covariance is not None:
         plan[L.COV_OFF] = place("input.covariance", model.covariance)
@@ -283,7 +298,8 @@ def _tensors(model):
     plan[L.N_OPS] = len(model.ops)
     plan[L.BLOB_LEN] = offset
     has_stats = any(op.stats is not None for op in model.ops)
-    plan[L.NET_FLAGS] = L.HAS_STATS if has_stats else 0
+    has_colors = any(op.colors is not None for op in model.ops)
+    plan[L.NET_FLAGS] = L.HAS_STATS * has_stats | L.HAS_COLORS * has_colors
     plan[L.BLOB_CRC] = _crc(b"".join(a.tobytes() for a in blob.values()))
     plan[L.PLAN_CRC] = _crc(plan.tobytes())
     metadata = {

@@ -31,3 +31,4 @@ from .api import (  # noqa: F401
     update,
     version,
 )
+from .color_api import color_map, color_mix, color_sums  # noqa: F401

@@ -35,6 +35,9 @@ LATE = {
     "head_grad": "gradient",
     "tail_grad": "tail",
     "apply_grad": "gradient",
+    "color_sums": "color",
+    "color_map": "color",
+    "color_mix": "color",
     "node": "node",
     "node_grad": "node",
 }
