@@ -78,9 +78,7 @@ class Model:
     def check(self, data):
         """TypeError if `data` is no data source, ValueError if its samples do not fit."""
         if not hasattr(data, "read_into"):
-            raise TypeError(
-                "data is a microzo.Dataset, or has __len__ and read_into(i, buf), not %r" % (data,)
-            )
+            raise misfit("of_source", data)
         if hasattr(data, "check"):
             data.check(self)
 
@@ -163,11 +161,10 @@ class Model:
         """Accuracy on the first n samples of `data`. progress: None, or called with (done, n)
         after each sample."""
         self.check(data)
-        if n is not None and not isinstance(n, int):
-            raise TypeError("evaluate takes a data source, such as microzo.ArrayData(x, y)")
-        n = len(data) if n is None else min(n, len(data))
-        if n < 1:
-            raise ValueError("there are no samples to evaluate")
+        n = len(data) if n is None else n
+        if not isinstance(n, int) or min(n, len(data)) < 1:
+            raise misfit("of_evaluation", n)
+        n = min(n, len(data))
         sample = bytearray(self.sample_len)
         correct = loss = 0
         for i in range(n):
