@@ -17,11 +17,10 @@ def evaluate(model, request):
     """Accuracy of (data, number of samples or None, progress or None)."""
     data, n, progress = request
     model.check(data)
-    if n is not None and not isinstance(n, int):
-        raise TypeError("evaluate takes a data source, such as microzo.ArrayData(x, y)")
-    n = len(data) if n is None else min(n, len(data))
-    if n < 1:
-        raise ValueError("there are no samples to evaluate")
+    n = len(data) if n is None else n
+    if not isinstance(n, int) or min(n, len(data)) < 1:
+        raise misfit("of_evaluation", n)
+    n = min(n, len(data))
     sample = bytearray(model.sample_len)
     no_error = array("i")
     correct = total = 0

@@ -136,6 +136,20 @@ def of_label(i, label, classes):
     )
 
 
+def of_source(data):
+    """TypeError: something that is no data source."""
+    return TypeError(
+        "data is a microzo.Dataset, or has __len__ and read_into(i, buf), not %r" % (data,)
+    )
+
+
+def of_evaluation(n):
+    """TypeError or ValueError: something in place of the number of samples to evaluate."""
+    if isinstance(n, int):
+        return ValueError("there are no samples to evaluate")
+    return TypeError("evaluate takes a data source, such as microzo.ArrayData(x, y)")
+
+
 def of_type(x):
     """TypeError: a Dataset of something that is no file."""
     return TypeError(

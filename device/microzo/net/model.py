@@ -1,5 +1,6 @@
 """A quantized network in memory: plan, weights (blob), trained values (state), arena."""
 
+from .. import misfit
 from ..board import memory
 from . import arena as planner
 from . import words as L
@@ -115,9 +116,7 @@ class Model:
     def check(self, data):
         """TypeError if `data` is no data source, ValueError if its samples do not fit."""
         if not hasattr(data, "read_into"):
-            raise TypeError(
-                "data is a microzo.Dataset, or has __len__ and read_into(i, buf), not %r" % (data,)
-            )
+            raise misfit("of_source", data)
         if hasattr(data, "check"):
             data.check(self)
 
