@@ -47,13 +47,17 @@ def _program(program, plan, most, labelled):
     for text in [program.get("recipe")] + notes:
         if not isinstance(text, str) or any(ord(c) < 32 for c in text):
             raise ValueError("a name or a note is no text")
-    return {
+    made = {
         "recipe": program["recipe"],
         "samples": samples,
         "train": train,
         "stages": [_stage(spec, plan, train, labelled) for spec in stages],
         "notes": notes,
     }
+    if "live" in program:
+        made["live"] = _integer(program, "live", 4, 1024)
+        made["hold"] = _integer(program, "hold", 2, 100)
+    return made
 
 
 def _integer(values, name, low, high):

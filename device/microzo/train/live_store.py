@@ -34,7 +34,7 @@ class LiveJournal(JournalStore):
         """What `read` makes of a Reader of the journal; what stands behind its end is cut."""
         from ..journal import file as journals
 
-        self.close()
+        self.release()
         reader = journals.Reader(self._kernels, self._file)
         try:
             reader.belongs_to(run.model)

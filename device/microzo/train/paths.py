@@ -1,8 +1,7 @@
 """Files that a run writes are apart from each other and from those it reads. A board forgets this
 code at once."""
 
-import os
-import sys
+from ..board.same import identity, plain
 
 # What a writer has beside its file: a journal its checkpoints (store.py), every one its copy.
 _BESIDE = {
@@ -36,38 +35,8 @@ def _files(what, path):
     names = [path]
     if what in _BESIDE:
         names = [path + end + copy for end in _BESIDE[what] for copy in ("", _COPY)]
-    return [(plain(name), _identity(name)) for name in names]
+    return [(plain(name), identity(name)) for name in names]
 
 
 def _same(one, two):
     return one[0] == two[0] or one[1] is not None and one[1] == two[1]
-
-
-def plain(path):
-    """One spelling for all of a file: absolute, in small letters, without what FAT leaves out.
-
-    On a file system that tells large from small letters two files may get the same: better one
-    name that is refused than a file that is lost.
-    """
-    if sys.implementation.name == "cpython":
-        path = os.path.realpath(path)
-    path = path.replace("\\", "/")
-    if path[:1] != "/":
-        path = os.getcwd() + "/" + path
-    parts = []
-    for part in path.lower().split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part.rstrip(". "):
-            parts.append(part.rstrip(". "))
-    return "/".join(parts)
-
-
-def _identity(path):
-    """(device, file number) of a file that is there, where the system has numbers: links to it
-    have the same."""
-    try:
-        stat = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (stat[2], stat[1]) if stat[1] else None

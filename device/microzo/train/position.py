@@ -61,14 +61,14 @@ class Position:
             self.begun = not self.spec()["guard"]
             self.step = 0
         elif kind == record.MARK:
-            if not self.waits() or record.get16(rec, 10) != self.stage:
+            if not self.waits() or record.get16(rec, 10) != self.stage & 65535:
                 raise ValueError(_DAMAGED + "a MARK is out of order")
             self.before = score_of(rec)
             self.begun = True
         elif kind == record.KEEP or kind == record.ROLLBACK:
             if not self.begun or self.step != self.spec()["steps"]:
                 raise ValueError(_DAMAGED + "stage %d ends too early" % self.stage)
-            if record.get16(rec, 10) != self.stage:
+            if record.get16(rec, 10) != self.stage & 65535:
                 raise ValueError(_DAMAGED + "the end of a stage is out of order")
             after = score_of(rec)
             self._next(kind == record.KEEP, after)

@@ -56,6 +56,7 @@ def _check_apart(settings):
             check_apart(*entries)
     finally:
         forget("train.paths")
+        forget("board.same")
 
 
 def _ignore(names, defaults):

@@ -78,11 +78,7 @@ class JournalStore:
         from ..journal import file as journals
         from .replay import replay_into
 
-        if self._writer is not None:
-            self._writer.check()
-        self.close()
-        take_over(self._path)
-        self._settle()
+        self.release()
         reader = journals.Reader(self._k, self._path)
         try:
             reader.belongs_to(run.model)
@@ -99,8 +95,13 @@ class JournalStore:
         forget("journal.file")
         return at, stage
 
-    def _settle(self):
-        """Finishes or drops what a cut has left of checkpoints."""
+    def release(self):
+        """Lets go of the file, so that it can be read and cut; finishes or drops what a cut has
+        left of checkpoints."""
+        if self._writer is not None:
+            self._writer.check()
+        self.close()
+        take_over(self._path)
         for path in checkpoint_paths(self._path):
             if files.exists(files.temporary(path)):
                 from ..journal import whole

@@ -18,6 +18,7 @@ def _argument(name, *values):
         arguments = None
         forget("train.arguments")
         forget("train.paths")
+        forget("board.same")
         forget("net.trainable")
         forget_declarations()
         leave("recipes")
