@@ -8,7 +8,7 @@ None) goes on after an interruption, to the same bits.
 from .. import forget
 from ..board import files, memory
 from ..journal import checkpoint
-from ..journal.writer import Writer, take_over
+from ..journal.writer import Writer
 
 
 class RamStore:
@@ -75,13 +75,14 @@ class JournalStore:
     def restore(self, run, data):
         """State and position after the last whole record; a torn tail is cut. An earlier object
         that still writes the journal loses it."""
+        from ..journal import begin
         from ..journal import file as journals
         from .replay import replay_into
 
         if self._writer is not None:
             self._writer.check()
         self.close()
-        take_over(self._path)
+        begin.take_over(self._path)
         self._settle()
         reader = journals.Reader(self._k, self._path)
         try:
@@ -94,7 +95,9 @@ class JournalStore:
             journals.cut_tail(self._path, end)
         if not at.finished:
             self.open(crc)
-        journals = None
+        journals = begin = None
+        forget("journal.begin")
+        forget("board.same")
         forget("train.replay")
         forget("journal.file")
         return at, stage

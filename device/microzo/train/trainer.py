@@ -3,7 +3,6 @@
 from .. import forget, leave
 from ..board import clock, memory
 from ..board.memory import Compact
-from ..journal.writer import has_begun
 from ..methods import forget_declarations
 from .engine import Engine, Samples
 
@@ -11,6 +10,14 @@ from .engine import Engine, Samples
 def _check(name, value, low=1, high=(1 << 30) - 1):
     if not isinstance(value, int) or not low <= value <= high:
         raise ValueError("%s is %d..%d, not %r" % (name, low, high, value))
+
+
+def _has_begun(k, journal):
+    from ..journal import begin
+
+    forget("journal.begin")
+    forget("board.same")
+    return begin.has_begun(k, journal)
 
 
 def _checked(recipe, plan, layers):
@@ -63,7 +70,7 @@ class Trainer:
         if not hasattr(model, "trained"):
             raise TypeError("a Trainer takes what microzo.load gives, not %r" % (model,))
         if recipe is not None:
-            if journal is not None and has_begun(model.k, journal):
+            if journal is not None and _has_begun(model.k, journal):
                 raise ValueError(
                     "%s exists: microzo.resume(model, journal) continues it, or take another name"
                     % journal
@@ -216,6 +223,8 @@ class Trainer:
     def _forget_start():
         forget("train.start")
         forget("journal.file")
+        forget("journal.begin")
+        forget("board.same")
         forget("net.trainable")
         forget("net.tables")
         forget("net.header")
