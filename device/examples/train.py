@@ -13,7 +13,6 @@ import json
 
 import microzo
 from microzo.board import files, memory
-from microzo.journal.writer import has_begun
 
 SETTINGS = {
     "model": "model.safetensors",
@@ -70,11 +69,20 @@ def chosen(function, *arguments):
     return getattr(settings, function)(*arguments)
 
 
+def has_begun(model, journal):
+    """True if there is a journal; one that a power cut has kept from its name gets it."""
+    from microzo.journal import begin
+
+    microzo.forget("journal.begin")
+    microzo.forget("board.same")
+    return begin.has_begun(model.k, journal)
+
+
 def begin(model, settings, given):
     """(trainer, its steps): of a new run, or of the one that the journal has begun."""
     train = microzo.Dataset(*settings["train"])
     journal = settings["journal"]
-    if not journal or not has_begun(model.k, journal):
+    if not journal or not has_begun(model, journal):
         trainer = microzo.Trainer(
             model,
             settings["recipe"],

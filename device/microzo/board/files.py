@@ -65,19 +65,9 @@ def replace(path):
         settle.copy(new, path)
         forget("board.settle")
     if hasattr(os, "fsync"):
-        _sync_folder(path)
+        from .folder import sync_folder
 
-
-def _sync_folder(path):
-    """The new name of a file is on the medium, too."""
-    try:
-        number = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
-    except OSError:
-        return  # Windows opens no folders
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
+        sync_folder(path)
 
 
 def write_whole(path, parts):

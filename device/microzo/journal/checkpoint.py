@@ -31,7 +31,7 @@ def _body_crc(k, parts):
     return crc
 
 
-def _header(path, k):
+def header(path, k):
     """The header of a checkpoint, or None if there is none or it is damaged."""
     head = bytearray(HEADER_LEN)
     try:
@@ -46,17 +46,8 @@ def _header(path, k):
 
 def offset_of(path, k, run_crc):
     """Journal offset of a checkpoint of this run, -1 if there is none or its header is damaged."""
-    head = _header(path, k)
+    head = header(path, k)
     return record.get32(head, 4) if head and record.get32(head, 8) == run_crc else -1
-
-
-def is_whole(path, k):
-    """True if a checkpoint has the length that its header tells; what of it is damaged is seen
-    when it is read."""
-    head = _header(path, k)
-    if head is None:
-        return False
-    return record.get32(head, 12) + record.get32(head, 16) + HEADER_LEN == files.size(path)
 
 
 def read(path, model, gradient):

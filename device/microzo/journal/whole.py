@@ -2,8 +2,9 @@
 temporary one."""
 
 from .. import forget
+from ..board import files
 from ..board import settle as board_settle
-from . import checkpoint
+from . import checkpoint, record
 from . import file as journals
 
 
@@ -30,7 +31,7 @@ def settle(k, path):
 
 def settle_checkpoint(k, path):
     """The old checkpoint or the new one is under its name again."""
-    _settle(path, lambda path: checkpoint.is_whole(path, k))
+    _settle(path, lambda path: _is_whole(path, k))
 
 
 def _settle(path, worth):
@@ -39,3 +40,14 @@ def _settle(path, worth):
     finally:
         forget("journal.whole")
         forget("board.settle")
+
+
+def _is_whole(path, k):
+    """True if a checkpoint has the length that its header tells; what of it is damaged is seen
+    when it is read."""
+    head = checkpoint.header(path, k)
+    if head is None:
+        return False
+    return record.get32(head, 12) + record.get32(head, 16) + checkpoint.HEADER_LEN == files.size(
+        path
+    )

@@ -1,4 +1,4 @@
-"""Whether a journal has begun; what appends records to it, one writer at a time."""
+"""Appends records to a journal, which has one writer."""
 
 from ..board import files
 from . import record
@@ -8,28 +8,7 @@ try:
 except ImportError:
     WeakSet = set  # one that a board has left behind is closed before its journal goes on
 
-_open = WeakSet()
-
-
-def has_begun(k, path):
-    """True if there is a journal, or one that a power cut has kept from its name."""
-    if files.exists(files.temporary(path)):
-        from . import whole
-
-        whole.settle(k, path)
-    return files.exists(path)
-
-
-def take_over(path):
-    """Closes what another object has open to write this journal."""
-    if _open:
-        from .. import forget
-        from ..board.same import same
-
-        for writer in list(_open):
-            if same(writer.path, path):
-                writer.lose()
-        forget("board.same")
+writing = WeakSet()  # the open ones
 
 
 class Writer:
@@ -44,7 +23,7 @@ class Writer:
         self.lost = False
         self.position = files.size(path)
         self._file = open(path, "ab")
-        _open.add(self)
+        writing.add(self)
 
     def append(self, rec):
         """Seals and writes one record."""
@@ -93,7 +72,7 @@ class Writer:
 
     def close(self):
         """A second time, after an interruption, it does no harm."""
-        _open.discard(self)
+        writing.discard(self)
         try:
             self._file.close()
         except OSError:

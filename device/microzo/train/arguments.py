@@ -1,6 +1,6 @@
 """Checks of what a Trainer is given. A board forgets this code at once."""
 
-from ..journal.writer import has_begun
+from ..journal.begin import has_begun
 from ..net import trainable
 from ..recipes import names
 from . import paths

@@ -10,7 +10,7 @@ from ..board import files, memory
 from ..data import draw
 from ..journal import file as journals
 from ..journal import record
-from ..journal.writer import take_over
+from ..journal.begin import take_over
 from ..methods import forget_declarations, forget_stages, method
 from ..methods.stage import Run
 from . import store

@@ -8,7 +8,7 @@ None) goes on after an interruption, to the same bits.
 from .. import forget
 from ..board import files, memory
 from ..journal import checkpoint
-from ..journal.writer import Writer, take_over
+from ..journal.writer import Writer
 
 
 class RamStore:
@@ -101,7 +101,12 @@ class JournalStore:
         if self._writer is not None:
             self._writer.check()
         self.close()
-        take_over(self._path)
+        from ..journal import begin
+
+        begin.take_over(self._path)
+        begin = None
+        forget("journal.begin")
+        forget("board.same")
         for path in checkpoint_paths(self._path):
             if files.exists(files.temporary(path)):
                 from ..journal import whole

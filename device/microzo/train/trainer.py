@@ -19,6 +19,7 @@ def _argument(name, *values):
         forget("train.arguments")
         forget("train.paths")
         forget("board.same")
+        forget("journal.begin")
         forget("net.trainable")
         forget_declarations()
         leave("recipes")
@@ -224,6 +225,8 @@ class Trainer:
     def _forget_start():
         forget("train.start")
         forget("journal.file")
+        forget("journal.begin")
+        forget("board.same")
         forget("net.trainable")
         forget("net.tables")
         forget("net.header")
