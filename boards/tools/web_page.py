@@ -28,6 +28,9 @@ IGNORED = shutil.ignore_patterns("__pycache__", "*.mpy")
 METADATA = "Metadata-Version: 2.1\nName: microzo-pyscript\nVersion: {}\nLicense: MIT\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: microzo\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 TEST = 200  # samples
+# What MicroPython does not have: the code of such a page is shown, not run.
+PC_ONLY = r"^\s*(?:import|from) (?:numpy|matplotlib|sklearn|skl2onnx|microzo_host)\b"
+PC_NOTE = "<p><em>This page needs packages of a PC. Its code does not run in a browser.</em></p>"
 LINK = r'<a href="([^"]*)">(.*?)</a>'
 
 
@@ -77,6 +80,8 @@ def document(path, folder, names):
     """What the page shows of a file; Python works in `folder` there."""
     text = path.read_text()
     parts = markdown.parts(text)
+    if any(re.search(PC_ONLY, part.get("code", ""), re.M) for part in parts):
+        parts = [{"html": PC_NOTE + markdown.blocks(text)}]
     for part in parts:
         if "html" in part:
             part["html"] = re.sub(LINK, functools.partial(_linked, names), part["html"])
