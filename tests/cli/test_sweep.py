@@ -3,11 +3,11 @@
 import csv
 import functools
 import json
-import os
 import pathlib
 import re
 
 import click.testing
+import dying
 import numpy as np
 import pytest
 
@@ -180,18 +180,14 @@ def test_what_does_not_belong_together_is_told(model_path, data_paths, tmp_path)
         sweep.of(["spsa"], corruptions=["fog"], own=other)
 
 
-def _dies(argument):
-    if argument == 2:
-        os._exit(1)
-    return 10 * argument
-
-
 @pytest.mark.slow
 def test_a_process_that_dies_takes_no_other_along():
-    made = processes.side_by_side(_dies, range(4), 2, functools.partial(str.format, "died {}"))
+    made = processes.side_by_side(
+        dying.dies_at_2, range(4), 2, functools.partial(str.format, "died {}")
+    )
     assert sorted(map(str, made)) == ["0", "10", "30", "died 2"]
     with pytest.raises(RuntimeError, match="its process died"):
-        list(processes.side_by_side(_dies, [2, 3], 2))
+        list(processes.side_by_side(dying.dies_at_2, [2, 3], 2))
 
 
 def test_the_page_names_every_column():

@@ -96,6 +96,14 @@ def test_nothing_that_a_board_sends_does_harm():
     assert live.state()["lines"] == state["lines"]
 
 
+def test_a_long_run_stays_small():
+    n = 3 * lives.POINTS
+    live = fed(*(f"step {i}/{n} loss 1.00 0.1 s/step eta 0 s (spsa)" for i in range(1, n + 1)))
+    loss = live.curves()["series"][0]["loss"]
+    assert lives.POINTS / 2 < len(loss) <= lives.POINTS
+    assert loss[-1] == [n, 1.0] and loss[0][0] < n / 10
+
+
 def test_who_waits_is_told():
     live = lives.Live()
     assert live.wait(-1, 0) == 0 and live.wait(0, 0) == 0

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 
 from microzo_host import cli
 from microzo_host.board import push
+from microzo_host.cli import watch as watch_command
 from microzo_host.demo import session
 from microzo_host.report import live as lives
 from microzo_host.report import web
@@ -123,10 +125,9 @@ def test_a_browser_follows_the_run(server):
     assert "tail kept" in page and 'class="back"' in page
 
 
-@pytest.mark.slow
-@pytest.mark.board
-def test_a_board_runs_the_script_of_the_demo(new_board, model_path, tmp_path):
-    """train.py on an emulated board: every step is shown, however few it prints of its own."""
+@pytest.fixture
+def board(new_board, model_path, tmp_path):
+    """A board with the package, the small model and its data."""
     x, y = small.arrays(model_path)
     files = {"model.safetensors": model_path}
     for name, array in (("x", x), ("y", y)):
@@ -134,14 +135,49 @@ def test_a_board_runs_the_script_of_the_demo(new_board, model_path, tmp_path):
             np.save(tmp_path / f"{part}_{name}.npy", array)
             files[f"{part}_{name}.npy"] = tmp_path / f"{part}_{name}.npy"
     plan, _ = push.plan_files(session.BOARD, [])
-    board = new_board(fs={**dict(plan), **files})
-    command = [sys.executable, "-m", "microzo_host.cli", "watch", board.port, session.TRAIN]
-    command += ["--before", "recipe = 'head'; steps = 20", "--web", "--web-port", "0"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, env={**os.environ, "COLUMNS": "120"}
-    )
-    assert done.returncode == 0, done.stderr
-    assert (
-        "the run has ended" in done.stdout and "the curves are at http://127.0.0.1:" in done.stdout
-    )
-    assert "head kept" in done.stdout or "head rolled back" in done.stdout
+    return new_board(fs={**dict(plan), **files})
+
+
+def watch(board, *more):
+    """The process of `microzo watch` with train.py."""
+    command = [sys.executable, "-u", "-m", "microzo_host.cli", "watch", board.port, session.TRAIN]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([*command, *more], **pipes, env={**os.environ, "COLUMNS": "120"})
+
+
+@pytest.mark.slow
+def test_a_board_runs_the_script_of_the_demo(board):
+    """train.py on an emulated board: every step is shown, however few it prints of its own."""
+    with watch(
+        board, "--before", "recipe = 'head'; steps = 20", "--web", "--web-port", "0"
+    ) as run:
+        output, error = run.communicate(timeout=300)
+    assert run.returncode == 0, error
+    assert "the run has ended" in output and "the curves are at http://127.0.0.1:" in output
+    assert "head kept" in output or "head rolled back" in output
+
+
+@pytest.mark.slow
+def test_ctrl_c_goes_on_to_the_script(board):
+    before = "recipe = 'spsa'; steps = 100000"
+    run = watch(board, "--before", before, "--web", "--web-port", "0")
+    try:
+        address = run.stdout.readline().split()[-1]
+        with urllib.request.urlopen(address + "events", timeout=60) as events:
+            while '"loss": [[' not in (text := events.readline().decode()):
+                assert text, "the run has ended"
+        run.send_signal(signal.SIGINT)
+        output, error = run.communicate(timeout=60)
+    finally:
+        run.kill()
+    assert run.returncode == 0, error
+    assert watch_command.STOPPED in output
+
+
+@pytest.mark.slow
+def test_a_script_that_fails_is_told(board, tmp_path):
+    script = tmp_path / "bad.py"
+    script.write_text("print('step 1/2 loss 1.00 0.1 s/step eta 0 s (spsa)')\n1 / 0\n")
+    result = CliRunner().invoke(cli.main, ["watch", board.port, str(script)])
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr and "the board says: ZeroDivisionError" in result.stderr

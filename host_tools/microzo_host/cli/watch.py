@@ -8,9 +8,12 @@ import click
 import rich.console
 import rich.live
 
+from ..board import errors
 from ..board import link as board_link
 from ..report import live as lives
 from ..report import terminal, web
+
+STOPPED = "stopped by Ctrl-C; a run with a journal goes on when it is started again"
 
 
 @click.command("watch")
@@ -48,7 +51,13 @@ def command(port, script, before, browser, web_port):
         try:
             _follow(live, port, script, before)
         except KeyboardInterrupt:
-            live.end("stopped by Ctrl-C")
+            live.end(STOPPED)
+        except errors.ScriptError as error:
+            stopped = "KeyboardInterrupt" in error.traceback.strip().rpartition("\n")[2]
+            live.end(STOPPED if stopped else "the script has failed")
+            if not stopped:
+                click.echo(error.traceback, err=True, nl=False)
+                raise
         except BaseException:
             live.end("the board has stopped")
             raise

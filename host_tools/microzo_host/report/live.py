@@ -20,7 +20,8 @@ RESULT = "RESULT "
 LINES = 12  # of other output that are kept to be shown
 LONGEST = 200  # characters of such a line
 UNENDED = 1 << 13  # characters of a line that has not ended
-MOST = 1 << 16  # steps of a run: what lies above is no run
+MOST = 1 << 20  # steps of a stage: what lies above is none
+POINTS = 4000  # of a curve; of a longer one every other is forgotten
 
 
 class Live:
@@ -101,7 +102,7 @@ class Live:
 
     def _take_step(self, found):
         step, steps = int(found["step"]), int(found["steps"])
-        if not 1 <= step <= steps <= MOST or self._base > MOST:
+        if not 1 <= step <= steps <= MOST or len(self._stages) > LINES * LINES:
             return
         stage = found["stage"]
         stages = self._stages
@@ -116,6 +117,8 @@ class Live:
         for name, values in (("loss", self._loss), ("accuracy", self._accuracy)):
             if found[name]:
                 values.append([number, float(found[name])])
+                if len(values) > POINTS:
+                    del values[::2]
         eta = f", {found['eta']} s to go in this stage" if found["eta"] else ""
         self._progress = f"{stage}: step {step} of {steps}{eta}"
 
