@@ -67,10 +67,12 @@ def table(counts, title=""):
         def draw(axes):
             axes.imshow(counts, cmap="Blues")
             axes.set_xticks(range(len(counts)))
+            most = max(max(line) for line in counts)
             axes.set_yticks(range(len(counts)))
             for row, line in enumerate(counts):
                 for column, value in enumerate(line):
-                    axes.text(column, row, value or "", ha="center", va="center")
+                    color = "white" if 2 * value > most else "black"
+                    axes.text(column, row, value or "", ha="center", va="center", color=color)
 
         return _plot(draw, title, (4, 4), "answer", "label")
     print(title)

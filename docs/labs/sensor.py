@@ -47,7 +47,8 @@ class Simulated:
 class MPU6050:
     """The accelerometer of an MPU-6050 (GY-521) at an I2C bus: machine.I2C(0, ...).
 
-    It takes 50 readings a second, so that a gesture lasts 0.64 seconds.
+    It takes 50 readings a second, so that a gesture lasts 0.64 seconds, and says before which
+    gesture it waits for.
     """
 
     ADDRESS = 0x68
@@ -60,6 +61,9 @@ class MPU6050:
     def read(self, gesture=None):
         import time
 
+        if gesture is not None:
+            print("in one second make:", GESTURES[gesture])
+            time.sleep_ms(1000)
         values = []
         for _ in range(READINGS):
             self._i2c.readfrom_mem_into(self.ADDRESS, 0x3B, self._raw)

@@ -135,8 +135,11 @@ def test_a_kit_installs_without_a_network_and_runs_a_lab(tmp_path):
     command = [sys.executable, folder / "install.py", tmp_path / "user"]
     done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    python = tmp_path / "user" / "python" / "bin" / "python"
     labs = tmp_path / "user" / "labs"
-    command = [python, "-m", "nbclient.cli", "--timeout", "600", labs / "1-meet-the-board.ipynb"]
+    execute = tmp_path / "user" / "python" / "bin" / "jupyter-execute"
+    command = [execute, "--inplace", labs / "1-meet-the-board.ipynb"]
     done = subprocess.run(command, cwd=labs, env=clean, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "98.5 % of 200" in (labs / "1-meet-the-board.ipynb").read_text()
+    version = [labs.parent / "python" / "bin" / "jupyter-lab", "--version"]
+    assert subprocess.run(version, env=clean, capture_output=True).stdout.startswith(b"4.")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -75,8 +76,13 @@ def test_microzo_lab_writes_what_is_missing_and_nothing_else(packages, tmp_path)
     again = CliRunner().invoke(cli.main, arguments)
     assert "1 new files" in again.output and (where / "lab1.py").exists()
     assert notebook.read_text() == "my work"
+    assert "[answers]" not in (where / "README.md").read_text()
+    (where / "README.md").unlink()
     CliRunner().invoke(cli.main, [*arguments, "--teacher"])
     assert (where / "1-solution.md").exists() and (where / "6-teacher.md").exists()
+    links = re.findall(r"\]\(([^)#]+)", (where / "README.md").read_text())
+    assert "1-solution.md" in links and "6-your-own-data.ipynb" in links
+    assert all((where / link).exists() for link in links)
 
 
 def test_without_jupyterlab_a_sentence_tells_the_cure(monkeypatch, tmp_path):

@@ -4,7 +4,6 @@ import pathlib
 
 from . import data, sheets
 
-PAGES = ("README.md", "glossary.md")
 HELPERS = ("labkit.py", "sensor.py")
 
 
@@ -16,14 +15,16 @@ def make(folder, teacher=False):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     source, files = sheets.folder(), {}
-    for name in (*PAGES, *HELPERS):
+    extra = [*source.glob("*-solution.md"), *source.glob("*-teacher.md")] if teacher else []
+    pages = [*sheets.PAGES, *(page.name for page in sorted(extra))]
+    for name in HELPERS:
         files[name] = (source / name).read_bytes()
     for page in sheets.sheets():
         files[f"{page.stem}.ipynb"] = sheets.notebook(page).encode()
         files |= {name: text.encode() for name, text in sheets.scripts(page).items()}
-    if teacher:
-        for page in [*source.glob("*-solution.md"), *source.glob("*-teacher.md")]:
-            files[page.name] = page.read_bytes()
+    for name in pages:
+        text = (source / name).read_text(encoding="utf-8")
+        files[name] = sheets.relinked(text, pages).encode()
     written = [name for name in files if not (folder / name).exists()]
     for name in written:
         (folder / name).write_bytes(files[name])

@@ -10,6 +10,7 @@ import re
 from .. import extras, place
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+PAGES = ("README.md", "glossary.md")  # that lie beside the notebooks
 SESSION = re.compile(r"^import (microzo|labkit)$", re.M)
 PC_ONLY = "# On the PC\n"
 SHELL_CELL = "%%sh\n"  # what jupytext makes of a block of commands
@@ -55,15 +56,30 @@ def scripts(page):
     }
 
 
+LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def relinked(text, present):
+    """Text of a page for another folder: links to sheets lead to their notebooks, those to files
+    that are not `present` there become plain words."""
+    books = {page.name: f"{page.stem}.ipynb" for page in sheets()}
+
+    def link(match):
+        words, target, anchor = match.groups()
+        target = books.get(target, target)
+        there = target in present or target in books.values() or ":" in target
+        return f"[{words}]({target}{anchor or ''})" if there else words
+
+    return LINK.sub(link, text)
+
+
 def notebook(page):
     """The text of a page as a Jupyter notebook; commands stay text, since Windows has no sh."""
     try:
         import jupytext
     except ImportError:
         raise extras.missing("notebooks need jupytext", "lab") from None
-    text = page.read_text(encoding="utf-8")
-    for other in sheets():
-        text = text.replace(f"]({other.name})", f"]({other.stem}.ipynb)")
+    text = relinked(page.read_text(encoding="utf-8"), PAGES)
     book = jupytext.reads(text, "md")
     for number, cell in enumerate(book.cells):
         cell["id"] = f"cell-{number}"  # not a random one: the same page gives the same file
