@@ -87,7 +87,7 @@ def kernel_rows(core, nets, found):
     return rows
 
 
-def test_step(core, net, found):
+def step_row(core, net, found):
     """The row of step.json for the test network."""
 
     def count(measure, op=99):

@@ -71,7 +71,7 @@ def plan_layer(name, shape, build):
     return name, net
 
 
-def test_network():
+def step_network():
     """Section 5b of the reference: 514,944 multiplications, 8,304 weights, with its pools."""
     net = BenchNetwork(random.Random("test"), (28, 28, 1))
     t = net.conv(0, 16, (3, 3), (2, 2), (0, 1, 0, 1))
@@ -88,7 +88,7 @@ def test_network():
 
 def all_nets():
     nets = [plan_layer(*layer) for layer in LAYERS]
-    return [*nets, test_network()]
+    return [*nets, step_network()]
 
 
 def image(nets):

@@ -116,7 +116,7 @@ def main():
         for name, job in jobs.items():
             found = job.result()
             rows += figures.kernel_rows(name, nets, found)
-            steps.append(figures.test_step(name, nets[-1][1], found))
+            steps.append(figures.step_row(name, nets[-1][1], found))
     if not args.no_demo:
         import demo_step
 

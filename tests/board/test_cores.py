@@ -139,20 +139,7 @@ def test_fault_is_told(core, new_board):
 
 
 def test_instruction_counts_repeat(core, new_board):
-    code = """
-import time
-def count():
-    t = time.ticks_cpu()
-    for i in range(1000): pass
-    return time.ticks_diff(time.ticks_cpu(), t)
-"""
-    counts = []
-    for _ in range(2):
-        board = new_board(icount=True, core=core)
-        counts.append(evaluate(board, "(count(), count())[1]", code))
-        board.close()
-    assert abs(counts[0] - counts[1]) <= 2
-    assert 5_000 < counts[0] / board.core.ticks_per_instruction < 400_000
+    onboard.check_that_instruction_counts_repeat(lambda: new_board(icount=True, core=core))
 
 
 @pytest.fixture(scope="module")

@@ -5,27 +5,10 @@ import gc
 import json
 import sys
 
-import micropython
+import heap_locked  # noqa: F401
 
 import microzo
-from microzo.train.engine import Engine
 
-ALLOCATE = ("refilter",)  # in the first step: its filters are made of integers of any length
-step = Engine._step
-
-
-def locked(self):
-    if self.at.step == 0 and self.at.spec()["kind"] in ALLOCATE:
-        step(self)
-        return
-    micropython.heap_lock()
-    try:
-        step(self)
-    finally:
-        micropython.heap_unlock()
-
-
-Engine._step = locked
 model_path, x, y, variants = sys.argv[1:]
 
 

@@ -15,12 +15,13 @@ from microzo_host.board import emulator, push
 from microzo_host.board import info as board_info
 
 SCRIPT = pathlib.Path(__file__).parent / "locked.py"
+LOCK = SCRIPT.parents[1] / "support" / "heap_locked.py"
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 FULL = bool(os.environ.get("MICROZO_FULL"))
 
 
 def on_unix(files, variants):
-    unix = emulator.Unix(True, path=[SCRIPT.parents[2] / "device"], heap="8M")
+    unix = emulator.Unix(True, path=[SCRIPT.parents[2] / "device", LOCK.parent], heap="8M")
     return unix.run(SCRIPT, *files, variants, timeout=300)
 
 
@@ -31,7 +32,7 @@ def on_board(files, variants):
     paths = map(pathlib.Path, (*files, variants))
     arguments = ["", *names]
     code = f"import sys\nsys.argv[:] = {arguments!r}\n" + SCRIPT.read_text()
-    fs = {**dict(plan), **dict(zip(names, paths, strict=True))}
+    fs = {**dict(plan), LOCK.name: LOCK, **dict(zip(names, paths, strict=True))}
     with emulator.Board(ram="256K", fs=fs) as board:
         return board.exec(code, timeout=500)
 

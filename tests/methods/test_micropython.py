@@ -14,11 +14,12 @@ from microzo_host.board import emulator, push
 from microzo_host.board import info as board_info
 
 SCRIPT = pathlib.Path(__file__).parent / "locked_steps.py"
+LOCK = SCRIPT.parents[1] / "support" / "heap_locked.py"
 BOARD = board_info.BoardInfo("", "micropython", (1, 25, 0), "armv7emsp", "6.3", 0, "absent")
 
 
 def on_unix(folder, model_path, data_paths, usermod=True):
-    path = [SCRIPT.parents[2] / "device"]
+    path = [SCRIPT.parents[2] / "device", LOCK.parent]
     if not usermod:
         path.append(push.ROOT / "build" / "natmod" / "x64")
     unix = emulator.Unix(usermod, path=path)
@@ -41,7 +42,7 @@ def on_board(folder, model_path, data_paths):
     files["cases.json"] = json.dumps(small.CASES).encode()
     arguments = ["", *names, "run.", "cases.json"]
     code = f"import sys\nsys.argv[:] = {arguments!r}\n" + SCRIPT.read_text()
-    with emulator.Board(ram="256K", fs={**dict(plan), **files}) as board:
+    with emulator.Board(ram="256K", fs={**dict(plan), LOCK.name: LOCK, **files}) as board:
         return board.exec(code, timeout=300)
 
 
