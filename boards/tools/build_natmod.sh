@@ -20,7 +20,7 @@ for arch in "$@"; do
         [ -f "$XTENSA_GNU_CONFIG" ] || boards/tools/build_xtensa_plugin.sh "$XTENSA_GNU_CONFIG"
     fi
     case $arch in
-    armv7* | rv32*)
+    armv* | rv32*)
         build "$arch" core "$objects"
         build "$arch" gradient "$objects-gradient" ;;
     *)

@@ -7,7 +7,9 @@ MICROZO_KERNELS = add.c base.c clip.c color.c columns.c concat.c conv.c crc.c de
 MICROZO_ARCH = avx2_conv dsp_pack rv32_gemm sign_tables thumb1_dense thumb1_depthwise thumb1_gemm thumb2_dense \
 	thumb2_depthwise thumb2_gemm
 MICROZO_KERNELS += $(MICROZO_ARCH:%=arch/%.c)
-MICROZO_HOT = $(MICROZO_ARCH:%=arch/%) add columns dense dwconv node output pack pass update wgrad
+MICROZO_HOT = $(MICROZO_ARCH:%=arch/%) add columns dense node output pack pass update wgrad
+# Where these have no assembly of their own: all but Cortex-M0+.
+MICROZO_HOT_WIDE = dwconv
 # GCC's scheduler before register allocation spills what the inner loops keep in registers.
 MICROZO_HOT_FLAGS = -O2 -fno-schedule-insns
 # Smaller code where speed does not matter, in a native module.

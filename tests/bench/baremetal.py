@@ -11,6 +11,7 @@ FIRMWARE = Path(__file__).resolve().parent / "firmware"
 LISTS = (
     "MICROZO_KERNELS",
     "MICROZO_HOT",
+    "MICROZO_HOT_WIDE",
     "MICROZO_HOT_FLAGS",
     "MICROZO_THUMB2_FLAGS",
 )
@@ -36,9 +37,10 @@ def kernel_objects(core, out, portable=False):
     hot_flags = lists["MICROZO_HOT_FLAGS"]
     if core.thumb2:
         hot_flags += lists["MICROZO_THUMB2_FLAGS"]
+    hot = lists["MICROZO_HOT"] + ([] if core.name == "m0plus" else lists["MICROZO_HOT_WIDE"])
     objects = []
     for name in lists["MICROZO_KERNELS"]:
-        tune = hot_flags if name[:-2] in lists["MICROZO_HOT"] else ["-Os"]
+        tune = hot_flags if name[:-2] in hot else ["-Os"]
         objects.append(compile_file(core, compiler, tune, KERNELS / name, out))
     if core.target == "xtensa":
         runtime = KERNELS.parent / "xtensa_runtime.c"

@@ -243,11 +243,16 @@ static MZ_BUSY void sum_quads(columns_t *s, int32_t c, int32_t quads, const uint
         const mz_scale_t *scale = (const mz_scale_t *)(const void *)(stream + s->weight_bytes);
         stream += s->quad_bytes;
         for (int32_t n = mz_min(4, left); n > 0; --n, ++scale, raw += 2, ++s1, ++s2) {
-            int32_t v = (raw[0] + scale->round) >> shift;
-            int32_t u = both ? (raw[1] + scale->round) >> shift : 0;
             // Unsigned, because the caller's sums may hold anything.
-            *s1 = (int64_t)((uint64_t)*s1 + (uint64_t)((int64_t)v + u));
-            *s2 = (int64_t)((uint64_t)*s2 + (uint64_t)((int64_t)v * v) + (uint64_t)((int64_t)u * u));
+            uint64_t a = (uint64_t)*s1;
+            uint64_t b = (uint64_t)*s2;
+            for (int32_t lane = 0; lane <= both; ++lane) {
+                int64_t v = (raw[lane] + scale->round) >> shift;
+                a += (uint64_t)v;
+                b += (uint64_t)(v * v);
+            }
+            *s1 = (int64_t)a;
+            *s2 = (int64_t)b;
         }
     }
 }

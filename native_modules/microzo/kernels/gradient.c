@@ -12,14 +12,13 @@ void mz_head_gradient(const mz_layer_t *l, const int32_t *err, int32_t *grad) {
     int32_t *bias = grad + l->out_c * l->k;
     for (int32_t c = 0; c < l->out_c; ++c, grad += l->k) {
         int32_t e = mz_error_q8(err[c]);
-        if (mz_within(e, -MZ_WGRAD_ROW_MOST, MZ_WGRAD_ROW_MOST)) {
-            mz_wgrad_row(l, e, grad);
-        } else {
-            for (int32_t k = 0; k < l->k; ++k) {
-                mz_accumulate(&grad[k], (int64_t)e * (l->in[k] - l->in_zp));
-            }
-        }
         mz_accumulate(bias++, (int64_t)e * 64);
+        // An error that no network has goes in parts of one sign, which saturate like the whole.
+        do {
+            int32_t part = mz_sat(e, -MZ_WGRAD_ROW_MOST, MZ_WGRAD_ROW_MOST);
+            mz_wgrad_row(l, part, grad);
+            e -= part;
+        } while (e != 0);
     }
 }
 
@@ -110,17 +109,13 @@ static int64_t step(int32_t *v, int32_t shift, int32_t decay) {
 
 void mz_gradient_apply(const mz_layer_t *l, int32_t shift, int32_t decay, int32_t *grad) {
     int32_t weights = l->out_c * l->k;
-    if (l->master != NULL && shift > 0) {
+    if (l->master != NULL) {
         mz_wgrad_step(grad, weights, shift, decay, l->master);
-        grad += weights;
-        weights = 0;
     }
-    for (int32_t i = 0; i < weights; ++i) {
-        int64_t taken = step(grad++, shift, decay);
-        if (l->master != NULL) {
-            l->master[i] = (int16_t)mz_clip(l->master[i] - taken, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
-        }
+    for (int32_t i = 0; l->master == NULL && i < weights; ++i) {
+        step(&grad[i], shift, decay);
     }
+    grad += weights;
     for (int32_t c = 0; c < l->out_c; ++c) {
         int64_t taken = step(grad++, shift + 4, decay);
         if (l->state_bias != NULL) {

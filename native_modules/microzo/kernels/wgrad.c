@@ -300,17 +300,10 @@ static void saturate(int32_t *g, int32_t n) {
 }
 
 MZ_BUSY int64_t mz_wgrad_input_error(const mz_layer_t *head, const int32_t *err, int32_t k) {
-    const int16_t *master = head->master;
     const int32_t *end = err + head->out_c;
     int64_t sum = 0;
-    if (master != NULL) {
-        for (master += k; err != end; master += head->k) {
-            sum += (int64_t)mz_round_master(*master) * mz_error_q8(*err++);
-        }
-        return sum;
-    }
-    for (const int8_t *w = head->weights + k; err != end; w += head->k) {
-        sum += (int64_t)*w * mz_error_q8(*err++);
+    for (; err != end; k += head->k) {
+        sum += (int64_t)mz_plain_weight(head, k) * mz_error_q8(*err++);
     }
     return sum;
 }
@@ -327,12 +320,14 @@ void mz_wgrad_row(const mz_layer_t *l, int32_t h, int32_t *row) {
 }
 
 MZ_BUSY void mz_wgrad_step(int32_t *grad, int32_t n, int32_t shift, int32_t decay, int16_t *master) {
+    int32_t one = shift > 0;
+    int32_t last = shift - one;
     for (int32_t *end = grad + n; grad != end; ++grad, ++master) {
         // A rounding shift in 32 bits: the last bit that leaves is the rounding.
         int32_t g = *grad;
-        int32_t v = *master - (g >> shift) - (g >> (shift - 1) & 1);
+        int32_t taken = mz_sat((g >> shift) + (g >> last & one), -(1 << 17), 1 << 17);
         *grad = g - (g >> decay);
-        *master = (int16_t)mz_sat(v, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
+        *master = (int16_t)mz_sat(*master - taken, -MZ_MASTER_LIMIT, MZ_MASTER_LIMIT);
     }
 }
 

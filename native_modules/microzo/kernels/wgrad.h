@@ -53,8 +53,8 @@ int64_t mz_wgrad_input_error(const mz_layer_t *head, const int32_t *err, int32_t
 // Adds h * (x - zero point) of a dense layer's input to a row of its gradient, saturated.
 #define MZ_WGRAD_ROW_MOST ((1 << 30) / 255)
 void mz_wgrad_row(const mz_layer_t *layer, int32_t h, int32_t *row);
-// Takes n gradients off the masters, 1 <= shift <= 31 halvings of them; keeps 1 - 2^-decay of them,
-// with decay 0 nothing.
+// Takes n gradients off the masters, shift halvings of them, 31 at the most; keeps 1 - 2^-decay of
+// them, with decay 0 nothing.
 void mz_wgrad_step(int32_t *grad, int32_t n, int32_t shift, int32_t decay, int16_t *master);
 
 // Part of the output image.
