@@ -16,8 +16,8 @@ from .requant import requant
 from .rng import derive, shuffle, signs
 
 __all__ = (
-    "check_seal", "crc32", "derive", "forward", "hold", "input", "loss", "requant", "seal", "shuffle",
-    "signs",
+    "check_seal", "crc32", "derive", "forward", "hold", "input", "loss", "requant", "seal",
+    "shuffle", "signs",
 )  # fmt: skip
 
 # Where the others are. Some modules have the name of a function, which takes their place in this
