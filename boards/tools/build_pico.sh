@@ -41,9 +41,10 @@ for name in ${@:-RPI_PICO}; do
         export C_INCLUDE_PATH=/usr/lib/picolibc/riscv64-unknown-elf/include
         cpu="-march=rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb -mabi=ilp32 --specs=picolibc.specs"
         more="-DMICROPY_BOARD_VARIANT=RISCV -DPICO_GCC_TRIPLE=riscv64-unknown-elf -DPICO_CLIB=picolibc"
-        # GCC 12 fails on C where it may take single-bit instructions (zbs); assembly has them.
+        # GCC 12 fails on C where it may take single-bit instructions (zbs); its assembler has them.
         flags=$cpu
-        cpu=$(echo "$cpu" | sed s/_zbs//) ;;
+        all=${cpu%% *}
+        cpu="$(echo "$cpu" | sed s/_zbs//) -mno-riscv-attribute -Wa,$all" ;;
     *)
         cpu="-mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse" ;;
     esac
