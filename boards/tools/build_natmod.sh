@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the native module _microzo.mpy for each architecture: build_natmod.sh ARCH...
-# Where it would be larger than 32 KB, the gradients go to a second one, _microzo_grad.mpy.
+# Where it would be too large, the gradients go to a second one, _microzo_grad.mpy.
 . boards/tools/build_env.sh
 source=${SOURCE:-native_modules/microzo}
 out=${OUT:-build/natmod}
