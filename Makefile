@@ -150,7 +150,7 @@ test: build test-packages ## The tests, with reduced fuzzing
 	@$(MAKE) --no-print-directory circuitpython || echo "* no 32-bit libraries: CircuitPython's limits are skipped"
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all firmware-pico2 circuitpython ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz build fuzz-packages firmware-all firmware-pico circuitpython ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 study-packages: python ## What accuracy and study need: PyTorch
