@@ -172,7 +172,7 @@ test: build test-packages ## The tests, with reduced fuzzing
 	@$(MAKE) --no-print-directory circuitpython || echo "* no 32-bit libraries: CircuitPython's limits are skipped"
 	@MICROZO_STRICT=1 MICROZO_FULL= $(PYTEST)
 
-test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico2 circuitpython web ## The tests, with full fuzzing and everything slow
+test-full: packages-rv32 packages-fuzz packages-browser build fuzz-packages firmware-all firmware-pico circuitpython web ## The tests, with full fuzzing and everything slow
 	@MICROZO_STRICT=1 MICROZO_FULL=1 $(PYTEST) -o timeout=3600
 
 lab-packages: python ## JupyterLab and what the labs need

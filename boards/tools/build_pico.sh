@@ -27,20 +27,23 @@ rm -f "$shim/libstdc++.a"
 ar rcs "$shim/libstdc++.a"
 printf '%s\n' 'freeze("$(PORT_DIR)/modules")' >"$shim/manifest.py"
 : >"$shim/nosys.specs" # picolibc has none
+picolibc=/usr/lib/picolibc/riscv64-unknown-elf
 no_overrides=-DPICO_CXX_DISABLE_ALLOCATION_OVERRIDES=1
 
 for name in ${@:-RPI_PICO}; do
     board=${name%-RISCV}
-    more= flags=
+    more= flags= link=
     case $name in
     RPI_PICO)
         cpu="-mcpu=cortex-m0plus -mthumb" ;;
     *-RISCV)
         # Debian's compiler has picolibc in place of newlib. Its name does not say 32 bits. The scan
-        # for names runs the preprocessor without flags, hence the variable.
-        export C_INCLUDE_PATH=/usr/lib/picolibc/riscv64-unknown-elf/include
-        cpu="-march=rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb -mabi=ilp32 --specs=picolibc.specs"
+        # for names runs the preprocessor without flags, hence the variable. picolibc.specs would
+        # bring its own start and layout.
+        export C_INCLUDE_PATH=$picolibc/include
+        cpu="-march=rv32imac_zicsr_zifencei_zba_zbb_zbs_zbkb -mabi=ilp32 -isystem $picolibc/include"
         more="-DMICROPY_BOARD_VARIANT=RISCV -DPICO_GCC_TRIPLE=riscv64-unknown-elf -DPICO_CLIB=picolibc"
+        link="-nostartfiles -march=rv32imac -mabi=ilp32 -L$picolibc/lib/release/rv32imac/ilp32"
         # GCC 12 fails on C where it may take single-bit instructions (zbs); its assembler has them.
         flags=$cpu
         all=${cpu%% *}
@@ -58,7 +61,7 @@ for name in ${@:-RPI_PICO}; do
             -DMICROPY_FROZEN_MANIFEST="$shim/manifest.py" -DMICROPY_MPYCROSS="$mpy_cross" \
             -DPICO_NO_PICOTOOL=1 $more $module \
             ${flags:+"-DCMAKE_C_FLAGS=$cpu" "-DCMAKE_ASM_FLAGS=$flags"} -DCMAKE_CXX_FLAGS="$cpu $no_overrides" \
-            -DCMAKE_EXE_LINKER_FLAGS="-L$shim -B$shim"
+            -DCMAKE_EXE_LINKER_FLAGS="-L$shim -B$shim $link"
         MICROPY_MPYCROSS="$mpy_cross" make $jobs -C "$objects"
         file=$(echo "$name" | tr '[:upper:]_' '[:lower:]-')-$kind
         "$python" boards/tools/uf2.py "$objects/firmware.bin" "$out/$file.uf2" "$name"
