@@ -29,9 +29,10 @@ def forget_declarations():
 
 def forget_stages():
     """A board lets go of the code of stages; `make` brings back what the next one needs."""
-    from .. import leave
+    from .. import forget, leave
 
     forget_declarations()
+    forget("board.integers")  # what only they use
     leave("methods", "methods.stage", "methods.gradient")  # a run holds objects of theirs
     leave("zo")
 
