@@ -82,7 +82,7 @@ def api():
 
 def test_the_api_is_the_same_everywhere():
     functions = api()
-    assert len(functions) == 25
+    assert len(functions) == 28
     for name, (args, signature) in functions.items():
         assert len(args) == len(signature), name
         for mod in (oracle, pykernels):
@@ -91,6 +91,7 @@ def test_the_api_is_the_same_everywhere():
                 name,
             )
     public = {n for n, f in vars(pykernels).items() if inspect.isfunction(f) and n[0] != "_"}
+    public -= {"hold"}  # room for what these alone allocate
     assert public == set(functions) and public > set(pykernels.LATE)
     assert {n for n, f in vars(oracle).items() if inspect.isfunction(f)} == set(functions)
 

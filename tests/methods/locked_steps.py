@@ -24,7 +24,7 @@ for label, name, changes, layers in cases:
         cache = {}
         if path:
             path += label
-            cache = {"cache": 1000, "cache_file": path + ".tmp"}
+            cache = {"cache": 1000, "cache_file": path + ".cache"}
         trainer = microzo.Trainer(
             model, recipe, layers, journal=path, checkpoint_every=1000, **cache
         )

@@ -147,8 +147,12 @@ def dom(address, wait=2000):
     """The page, an address or a file, so many ms after it was loaded; fails if it complains."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium: make packages-browser")
-    with tempfile.TemporaryDirectory() as profile, Browser(profile) as browser:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
+        Browser(profile) as browser,
+    ):
         browser.open(address if isinstance(address, str) else address.as_uri())
         time.sleep(wait / 1000)
-        assert browser.errors == []
-        return browser.value("document.documentElement.outerHTML")
+        page = browser.value("document.documentElement.outerHTML")
+        assert browser.errors == [], browser.errors
+        return page

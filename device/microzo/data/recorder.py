@@ -84,7 +84,7 @@ class Recorder:
         kind = type(x)
         if kind is bytes or kind is bytearray or kind is memoryview:
             if len(x) != self._model.sample_len:
-                x = misfit("as_bytes", self._model, x)
+                raise misfit("of_length", self._model, len(x))
             return x
         return self._model.encode(x, self._buf)
 

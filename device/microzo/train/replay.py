@@ -17,7 +17,7 @@ def program_of(reader, model, data=None):
     if model.k.crc32(payload, 0, len(payload)) != reader.recipe_crc:
         raise ValueError("the journal is damaged: its RECIPE is not the one its header tells of")
     most, labelled = 4096, True
-    if data is not None:
+    if data is not None and not getattr(data, "live", False):
         most, labelled = len(data), draw.labels_of(data, bytearray(model.sample_len))
     return recorded.read(payload, model.plan, most, labelled)
 
@@ -31,7 +31,7 @@ def _recipe(reader):
     return rec
 
 
-def _begin(program):
+def position_before(program):
     """The Position before a run of a program."""
     if "live" not in program:
         return Position(program)
@@ -82,7 +82,7 @@ def scan(run, reader):
     ROLLBACK) offsets of what was rolled back)."""
     _recipe(reader)
     begin = reader.end
-    at = _begin(run.program)
+    at = position_before(run.program)
     dead = []
     mark = unmarked = begin
     while True:
@@ -122,7 +122,7 @@ def _apply(run, reader, data, path, start, end, dead):
     """
     stage = last = None
     loaded = path is None
-    at = _begin(run.program)
+    at = position_before(run.program)
     _recipe(reader)
     while True:
         offset = reader.end

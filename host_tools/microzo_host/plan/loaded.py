@@ -32,7 +32,7 @@ def during(stages, live=False):
     return [_closure([*rest, *method(stage["kind"]).modules(stage)]) for stage in stages]
 
 
-def always(stages, live):
+def always(stages, live=False):
     """Those in RAM from the beginning of a run to its end."""
     names = [*ROOTS, *(LIVE if live else ()), "methods.stage"]
     if any(stage["guard"] == "free" for stage in stages):

@@ -17,7 +17,6 @@ from microzo.journal import record
 from microzo.methods.stage import Run
 from microzo.train import replay
 from microzo.train.engine import make_stage
-from microzo.train.position import Position
 from microzo.train.start import prepare
 
 POINTS = 40  # of a curve: measuring takes most of the time
@@ -86,7 +85,7 @@ def trace(model_path, journal, data, test=None, tell=lambda done, total: None):
         if reader.data_crc:  # else of live samples, which nobody has
             replay.check_data(reader, model, source)
         run = Run(model, None, reader.seed, reader.board_id)
-        prepare(run, replay.program_of(reader))
+        prepare(run, replay.program_of(reader, model))
         walk = _Walk(run, source, other, tell)
         walk.through(reader)
     finally:
@@ -122,12 +121,12 @@ class _Walk:
         for i, each in enumerate((source, other)):
             if each is not None:
                 self._sets[i] = each, _spread(model, each)
-        self._at = Position(run.program)
+        self._at = replay.position_before(run.program)
         self._stage = self._saved = None
         self._begin = 1
 
     def through(self, reader):
-        replay.program_of(reader)
+        replay.program_of(reader, self._run.model)
         self._measure(0)
         while (rec := reader.next()) is not None:
             if rec[0] in (record.STEP, record.VALUES):

@@ -188,15 +188,15 @@ def _put_row(out, i, root, z, d, widest):
         pack_into("<h", out, 2 * (i * c + j), value)
 
 
-def color_mix(plan, state, op, map):
+def color_mix(plan, state, op, mapping):
     net = Net(plan, b"", state, b"", (state,))
     o = _op(net, op)
     require(o[L.MASTER_OFF] >= 0, "the operator has no masters")
     net.check_parts(o)
     c = o[L.OUT_C]
     k = row_len(o, 0)
-    check(map, 0, 2 * c * c)
-    mix = [unpack_from("<%dh" % c, map, 2 * i * c) for i in range(c)]
+    check(mapping, 0, 2 * c * c)
+    mix = [unpack_from("<%dh" % c, mapping, 2 * i * c) for i in range(c)]
     peaks = [1] * c
     for write in (False, True):
         for at in range(o[L.MASTER_OFF], o[L.MASTER_OFF] + 2 * k, 2):
