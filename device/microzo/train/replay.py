@@ -2,6 +2,7 @@
 
 from ..journal import checkpoint, record
 from ..journal import file as journals
+from ..methods import forget_stages
 from ..methods.stage import Run
 from .engine import make_stage
 from .position import Position
@@ -149,6 +150,7 @@ def _apply(run, reader, data, path, start, end, dead):
             if stage is not None:
                 stage.close()
                 stage = None
+                forget_stages()
         at.take(rec)
 
 

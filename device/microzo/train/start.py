@@ -16,7 +16,7 @@ from ..methods.stage import Run
 from . import store
 
 # Bytes of a board's heap that a run leaves to files and small objects, less this code.
-RESERVE = 12288
+RESERVE = 11264
 
 
 class Request:
