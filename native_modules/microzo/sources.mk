@@ -18,5 +18,7 @@ MICROZO_COLD_FLAGS = -fno-tree-vrp -fno-move-loop-invariants
 MICROZO_THUMB2_FLAGS = -fira-region=one
 # What a second native module has that takes the gradients (PART=gradient), and needs besides; shared.c
 # is its alone.
-MICROZO_GRADIENT = color.c entry_color.c entry_grad.c gradient.c wgrad.c
-MICROZO_SHARED = base.c clip.c rng.c shared.c window.c
+MICROZO_GRADIENT = entry_grad.c gradient.c wgrad.c
+MICROZO_SHARED = clip.c shared.c window.c
+# What neither of the two has.
+MICROZO_COLOR = color.c entry_color.c

@@ -77,7 +77,7 @@ case("refilter-no-labels", "refilter", labels=False, board=True)
 case("refilter-no-labels-unguarded", "refilter", labels=False, guard="")
 
 # recolor
-case("recolor", "recolor", "colored", samples=32, board=True, layers="auto")
+case("recolor", "recolor", "colored", samples=32, layers="auto")
 case("recolor-settings", "recolor", "colored", places=7, shrink=150, guard="")
 case("recolor-few", "recolor", "colored", samples=3, places=1, shrink=1, guard="")
 case("recolor-no-labels", "recolor", "colored", labels=False)

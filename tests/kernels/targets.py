@@ -130,6 +130,8 @@ class EmulatedBoard:
             raise Missing(str(e)) from None
 
     def run(self, cases):
+        if not self.slow and not self.where["usermod"]:  # its two modules have no recolor
+            cases = [case for case in cases if case.function[:6] != "color_"]
         fs = {"cases.bin": caseformat.pack_all(cases), **self.files}
         code = f"import device_runner; device_runner.run({self.name!r}, 'cases.bin')"
         with self.emulator.Board(fs=fs, **self.where) as board:

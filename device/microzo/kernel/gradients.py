@@ -11,6 +11,10 @@ def load(name):
     """__getattr__ of _microzo; its entries are in _microzo from then on."""
     import _microzo
 
+    if name[:6] == "color_":
+        raise AttributeError(
+            "the native module has no kernels of recolor: take firmware with the kernels built in"
+        )
     try:
         import _microzo_grad
     except ImportError:

@@ -19,7 +19,6 @@ class Recolor(StatisticsMethod):
     spread move."""
 
     kind = "recolor"
-    takes_gradients = True  # its kernels are beside theirs
     settings = (
         ("places", 32, 1, 1024),  # output positions of each sample
         ("shrink", 26, 1, 256),  # 256ths by which present correlations are brought nearer to none

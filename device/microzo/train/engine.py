@@ -231,7 +231,10 @@ class Engine:
         if self._stage is not None:
             self._stage.close()
             self._stage = None
-            forget_stages()
+            self._forget_code()
+
+    def _forget_code(self):
+        forget_stages()
 
     def _close(self):
         self._leave()

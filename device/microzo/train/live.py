@@ -124,6 +124,9 @@ class LiveEngine(Engine):
             else:
                 self._end_stage()
 
+    def _forget_code(self):
+        """It stays: the stage comes again, and the heap has no room for it in one piece then."""
+
     def _reconcile(self):
         """What of the piece that was interrupted is in the journal."""
         if not self._store.durable:

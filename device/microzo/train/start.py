@@ -15,8 +15,10 @@ from ..methods import forget_declarations, forget_stages, method
 from ..methods.stage import Run
 from . import store
 
-# Bytes of a board's heap that a run leaves to files and small objects, less this code.
-RESERVE = 11264
+# Bytes of a board's heap that a run leaves to files and small objects, less this code; of live
+# samples the code of all stages stays, too.
+RESERVE = 12288
+_LIVE_RESERVE = 4096
 
 
 class Request:
@@ -110,6 +112,8 @@ def start(model, request, data, steps):
     request, notes = _pick(model, request, data)
     _load_code(model, request.recipe["stages"])
     room = _room(model, request)
+    if room is not None and getattr(data, "live", False):
+        room = max(0, room - _LIVE_RESERVE)
     labelled = draw.labels_of(data, bytearray(model.sample_len))
     while True:
         program, needed = _resolve(model, request, len(data), labelled, steps, room)
@@ -118,7 +122,7 @@ def start(model, request, data, steps):
         program = None
         run = Run(model, None, request.seed, request.board_id)
         try:
-            place(run, text)
+            place(run, text, getattr(data, "live", False))
             kinds = _stores(run, data)
             if request.journal is None:
                 return run, kinds.RamStore(len(model.state))
@@ -148,10 +152,10 @@ def _texts(model, program):
     return json.dumps(program), json.dumps((pairs, activations, gradients))
 
 
-def place(run, texts):
+def place(run, texts, live=False):
     """The program of a run, and the large buffers of all stages, largest first, while the heap is
-    whole; texts: of _texts."""
-    forget_stages()
+    whole; texts: of _texts. live: the stages come again and again, so that their code stays."""
+    (forget_declarations if live else forget_stages)()
     leave("recipes")  # not needed again: the code makes room
     memory.free()  # what planning left behind makes no holes between the large buffers
     run.take_program(json.loads(texts[0]))
@@ -203,7 +207,7 @@ def _journal(run, request, data, kinds):
 def prepare(run, program):
     """Code and buffers of a run whose program is known."""
     _load_code(run.model, program["stages"])
-    place(run, _texts(run.model, program))
+    place(run, _texts(run.model, program), "live" in program)
 
 
 def resume(model, request, data):

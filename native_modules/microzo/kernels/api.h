@@ -44,14 +44,18 @@ typedef int32_t (*mz_entry_t)(const mz_arg_t *args);
     X(head_grad, "rrwwirw", mz_api_head_grad) \
     X(tail_grad, "rrwwiirw", mz_api_tail_grad) \
     X(node_grad, "rwiiww", mz_api_node_grad) \
-    X(apply_grad, "rwiiiw", mz_api_apply_grad) \
+    X(apply_grad, "rwiiiw", mz_api_apply_grad)
+
+// Those of recolor: a native module that is split leaves them out.
+#define MZ_API_COLOR(X) \
     X(color_sums, "rrrrrww", mz_api_color_sums) \
     X(color_map, "rrrrrww", mz_api_color_map) \
     X(color_mix, "rwir", mz_api_color_mix)
 
 #define MZ_API(X) \
     MZ_API_CORE(X) \
-    MZ_API_GRADIENT(X)
+    MZ_API_GRADIENT(X) \
+    MZ_API_COLOR(X)
 
 #define MZ_API_DECLARE(name, signature, function) int32_t function(const mz_arg_t *args);
 MZ_API(MZ_API_DECLARE)
