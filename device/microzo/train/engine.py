@@ -235,6 +235,7 @@ class Engine:
 
     def _forget_code(self):
         forget_stages()
+        self.run.hold_room()
 
     def _close(self):
         self._leave()
