@@ -49,10 +49,6 @@ def unit_steps(model, gradient, conv, samples, batch):
 def make(run, spec, seed):
     """The Stage of a resolved spec. run: a stage.Run; seed: of the stage."""
     try:
-        declared = method(spec["kind"])
-        for name in declared.modules(spec):
-            __import__("microzo." + name, None, None, ("x",))
-        run.release_room()
-        return declared.stage(run, spec, seed)
+        return method(spec["kind"]).stage(run, spec, seed)
     finally:
         forget_declarations()

@@ -52,9 +52,6 @@ class Refilter(StatisticsMethod):
         for item in StatisticsMethod.work(self, plan, spec, samples):
             yield item
 
-    def modules(self, stage):
-        return StatisticsMethod.modules(self, stage) + ("methods.filters",)
-
     def stage(self, run, spec, seed):
         from .filters import Filters
 

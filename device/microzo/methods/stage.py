@@ -8,8 +8,6 @@ of the model, `apply(record)` does. Replay gives `replay` the records of a journ
 from ..data.order import STAGE, Order
 from ..journal import record
 
-_SPARE = 6144  # bytes; buffers of a stage are at most 2 KB each on a board
-
 
 class Run:
     """What the stages of a run share. program: the resolved recipe; seed: of the run; gradient:
@@ -21,17 +19,6 @@ class Run:
         self.seed = seed
         self.board_id = board_id
         self.gradient = None
-        self._spare = None
-
-    def hold_room(self):
-        """Keeps the heap whole for the buffers of the next stage, while its code is loaded."""
-        try:
-            self._spare = bytearray(_SPARE)
-        except MemoryError:
-            self._spare = None
-
-    def release_room(self):
-        self._spare = None
 
     def take_program(self, program):
         self.program = program

@@ -235,7 +235,6 @@ class Engine:
 
     def _forget_code(self):
         forget_stages()
-        self.run.hold_room()
 
     def _close(self):
         self._leave()

@@ -126,7 +126,6 @@ class LiveEngine(Engine):
 
     def _forget_code(self):
         """It stays: the stage comes again, and the heap has no room for it in one piece then."""
-        self.run.hold_room()
 
     def _reconcile(self):
         """What of the piece that was interrupted is in the journal."""

@@ -166,7 +166,6 @@ def place(run, texts, live=False):
             run.gradient_for(*gradient)
     run.model.place(pairs)
     run.model.reserve(activations)
-    run.hold_room()
 
 
 def _pick(model, request, data):
