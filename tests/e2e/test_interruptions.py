@@ -71,7 +71,7 @@ def test_ctrl_c(wanted, start, cuts):
 
 
 @pytest.mark.xfail(
-    reason="the heap of the board is short of some KB since live samples and safe files: the next part",
+    reason="a 256-KB heap lacks some KB since live samples and safe files",
     strict=False,
 )
 def test_exception_inside_the_loop(wanted, start):

@@ -111,7 +111,7 @@ def fog(tmp_path_factory):
 
 
 @pytest.mark.xfail(
-    reason="the heap of the board is short of some KB since live samples and safe files: the next part",
+    reason="a 256-KB heap lacks some KB since live samples and safe files",
     strict=False,
 )
 def test_live_button_sees_better_and_better(run, tmp_path, fog):

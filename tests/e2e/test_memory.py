@@ -53,7 +53,7 @@ SLOW = ["entropy", "tail", "qzo-ff", "zoqo", "pmt", "channel"]
 
 
 @pytest.mark.xfail(
-    reason="the heap of the board is short of some KB since live samples and safe files: the next part",
+    reason="a 256-KB heap lacks some KB since live samples and safe files",
     strict=False,
 )
 @pytest.mark.parametrize("recipe", ALWAYS + SLOW)
