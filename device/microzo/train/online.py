@@ -146,6 +146,6 @@ def _small(stage, samples):
 def _window(sample_len, free):
     """As many samples as a quarter of the free bytes holds (None: any), at most _WINDOW."""
     n = _WINDOW
-    while free is not None and n > _BATCH and (n + _BATCH) * sample_len > free >> 3:
+    while free is not None and n > _BATCH and (n + _BATCH) * sample_len > free >> 2:
         n >>= 1
     return n
